@@ -1,0 +1,32 @@
+# Everything runs in .venv, made here from pyproject.toml; nothing global is touched.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+READY := $(VENV)/.ready
+
+.DEFAULT_GOAL := help
+.PHONY: help setup demo test lint unit clean
+
+help: ## list the targets
+	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | awk -F':.*## ' '{printf "  %-16s %s\n", $$1, $$2}'
+
+$(READY): pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit("Python 3.11 or newer is needed, this is " + sys.version.split()[0] + "; try: make PYTHON=python3.12 ...") if sys.version_info < (3, 11) else 0'
+	@echo "setting up $(VENV) ..." >&2
+	@$(PYTHON) -m venv $(VENV)
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[dev]'
+	@touch $@
+
+setup: $(READY) ## make .venv with the package and the tools
+
+demo: $(READY) ## show the main job on the embedded default
+	@$(BIN)/libravdb demo
+
+test: $(READY) ## everything that must hold: format, lint, types, contracts, tests
+	@$(BIN)/python tools/check.py
+
+unit: $(READY) ## only the tests, fast feedback
+	@$(BIN)/python -m pytest -q -n auto
+
+clean: ## remove what make built
+	rm -rf $(VENV) build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .coverage*

@@ -1,0 +1,1 @@
+"""Engines: what turns text into vectors."""

@@ -1,0 +1,154 @@
+"""Every error the library raises, in one tree.
+
+    LibraVDBError
+    ├── InvalidInputError        a value was refused; names the field           (also ValueError)
+    ├── NotFoundError            no record has that id                          (also KeyError)
+    ├── AmbiguousIdError         the id alone names several records
+    ├── ConflictError            the id exists with other content
+    │   └── StaleVersionError    a compare-and-swap lost the race
+    ├── ConfigError              a setting is unknown or has a bad value
+    ├── StoreError               the data file and what happens to it
+    │   ├── StoreLockedError     another process owns it; names its pid
+    │   ├── ForeignFileError     the file there is not ours; it was left untouched
+    │   ├── StoreTooNewError     written by a newer version
+    │   ├── StoreReadOnlyError   the file or its folder cannot be written
+    │   ├── StoreFullError       the disk or a quota is full; nothing acknowledged was lost
+    │   ├── StoreCorruptError    a page, hash or index does not hold what it must
+    │   ├── StoreClosedError     used after close()
+    │   └── AppendOnlyError      raw history may be erased, never edited
+    └── EngineError              embedding models and endpoints
+        ├── ModelUnavailableError  a model cannot be loaded or reached
+        └── FingerprintMismatchError  the store was embedded in another space
+
+The facts of an error are attributes; the message is made from them and says what to do next.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+
+class LibraVDBError(Exception):
+    """Root of everything this library raises on purpose."""
+
+
+class InvalidInputError(LibraVDBError, ValueError):
+    def __init__(self, field: str, reason: str) -> None:
+        super().__init__(f"{field}: {reason}")
+        self.field = field
+        self.reason = reason
+
+
+class NotFoundError(LibraVDBError, KeyError):
+    def __init__(self, record_id: str) -> None:
+        super().__init__(f"no record has the id {record_id!r}")
+        self.record_id = record_id
+
+    def __str__(self) -> str:
+        return str(self.args[0])
+
+
+class AmbiguousIdError(LibraVDBError):
+    def __init__(self, record_id: str, candidates: int) -> None:
+        super().__init__(f"the id {record_id!r} names {candidates} records; give its user and session too")
+        self.record_id = record_id
+        self.candidates = candidates
+
+
+class ConflictError(LibraVDBError):
+    def __init__(self, record_id: str, reason: str = "exists with other content") -> None:
+        super().__init__(f"the id {record_id!r} {reason}")
+        self.record_id = record_id
+
+
+class StaleVersionError(ConflictError):
+    def __init__(self, record_id: str, expected: int, found: int) -> None:
+        super().__init__(record_id, f"is at version {found}, not {expected}")
+        self.expected = expected
+        self.found = found
+
+
+class ConfigError(LibraVDBError):
+    def __init__(self, key: str, reason: str) -> None:
+        super().__init__(f"setting {key}: {reason}")
+        self.key = key
+        self.reason = reason
+
+
+class StoreError(LibraVDBError):
+    """The data file and what happens to it."""
+
+
+class StoreLockedError(StoreError):
+    def __init__(self, path: Path, pid: int | None) -> None:
+        owner = f"process {pid}" if pid is not None else "another process"
+        super().__init__(f"{path} is in use by {owner}; stop it first, or talk to it instead")
+        self.path = path
+        self.pid = pid
+
+
+class ForeignFileError(StoreError):
+    def __init__(self, path: Path, reason: str) -> None:
+        super().__init__(f"{path} is not a LibraVDB Memory store ({reason}); it was left untouched")
+        self.path = path
+        self.reason = reason
+
+
+class StoreTooNewError(StoreError):
+    def __init__(self, path: Path, found: int, known: int) -> None:
+        super().__init__(f"{path} has schema {found}, this version knows up to {known}; upgrade libravdb-memory")
+        self.path = path
+        self.found = found
+        self.known = known
+
+
+class StoreReadOnlyError(StoreError):
+    def __init__(self, path: Path) -> None:
+        super().__init__(f"{path} cannot be written; check its permissions and those of its folder")
+        self.path = path
+
+
+class StoreFullError(StoreError):
+    def __init__(self, path: Path) -> None:
+        super().__init__(f"no space left for {path}; the write was refused whole and nothing stored before is lost")
+        self.path = path
+
+
+class StoreCorruptError(StoreError):
+    def __init__(self, path: Path, detail: str) -> None:
+        super().__init__(f"{path} is damaged: {detail}; run 'libravdb doctor', then restore a backup")
+        self.path = path
+        self.detail = detail
+
+
+class StoreClosedError(StoreError):
+    def __init__(self, path: Path) -> None:
+        super().__init__(f"{path} is closed")
+        self.path = path
+
+
+class AppendOnlyError(StoreError):
+    def __init__(self, record_id: str) -> None:
+        super().__init__(f"the record {record_id!r} is raw history: it can be erased, never edited")
+        self.record_id = record_id
+
+
+class EngineError(LibraVDBError):
+    """Embedding models and endpoints."""
+
+
+class ModelUnavailableError(EngineError):
+    def __init__(self, model: str, reason: str) -> None:
+        super().__init__(f"model {model} is not available: {reason}")
+        self.model = model
+        self.reason = reason
+
+
+class FingerprintMismatchError(EngineError):
+    def __init__(self, stored: str, configured: str) -> None:
+        super().__init__(
+            f"the store is embedded with {stored}, the configuration asks for {configured}; "
+            "configure the stored model, or run 'libravdb reindex' to re-embed"
+        )
+        self.stored = stored
+        self.configured = configured

@@ -1,0 +1,1 @@
+"""Ingest: from what a host says to a turn that can be kept."""

@@ -1,0 +1,39 @@
+"""Whose memory a call is about, and the collection that holds it.
+
+Law: every path resolves a namespace here, in one order: the user, the session key, the agent, the session itself.
+"""
+
+from __future__ import annotations
+
+DEFAULT_SESSION = "default"
+_HISTORY = "history:"
+
+
+def resolve_namespace(
+    user: str | None = None,
+    session: str | None = None,
+    *,
+    session_key: str | None = None,
+    agent_id: str | None = None,
+) -> str:
+    """The durable namespace; blank values count as absent."""
+    if name := _given(user):
+        return name
+    if name := _given(session_key):
+        return f"session-key:{name}"
+    if name := _given(agent_id):
+        return f"agent-id:{name}"
+    return f"session:{_given(session) or DEFAULT_SESSION}"
+
+
+def history_of(namespace: str) -> str:
+    """The collection of every turn, of both sides, in all sessions of a namespace."""
+    return _HISTORY + namespace
+
+
+def namespace_of(collection: str) -> str | None:
+    return collection.removeprefix(_HISTORY) if collection.startswith(_HISTORY) else None
+
+
+def _given(value: str | None) -> str:
+    return value.strip() if value else ""

@@ -1,0 +1,1 @@
+"""Retrieve: from a question to ranked, explained hits."""

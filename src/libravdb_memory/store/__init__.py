@@ -1,0 +1,1 @@
+"""Stores: one protocol, several databases behind it."""

@@ -1,0 +1,347 @@
+"""What a store must do, whatever database is behind it.
+
+Laws, for every implementation (tests/store/conformance.py runs them):
+
+1. A commit is atomic over all its collections, and durable when `commit` returns.
+2. Writes are idempotent: the same key with the same content changes nothing; with other content it is a
+   ConflictError unless the write says replace.
+3. Records of an append-only collection are never edited or removed, except by `erase`.
+4. `ref` ascends in order of arrival inside a collection; a change sequence ascends over the whole store.
+5. A vector search says whether it was exact and whether it saw every record that has a vector; it never returns
+   fewer than k hits silently when more match.
+6. Collections are opaque names; nothing is found through a collection it was not put in.
+7. Vectors, the text index and their files are derived: they can be dropped and rebuilt from the records.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias
+
+from libravdb_memory.model import Draft, Record
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+Progress: TypeAlias = "Callable[[int, int], None]"
+"""Called with (done, total); total 0 means unknown."""
+
+
+# ── addresses and writes ─────────────────────────────────────────────────────────────────────────────────────────
+
+
+@dataclass(frozen=True, slots=True)
+class Key:
+    """The address a caller gives a record: unique in the store."""
+
+    collection: str
+    id: str
+    group: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Put:
+    """Store a record. `append_only` fixes the collection's policy when this put creates it (and must agree later).
+    `ts_given` False means the time was made up by us, so a re-delivery with another time is still the same record."""
+
+    draft: Draft
+    replace: bool = False
+    append_only: bool = False
+    ts_given: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Remove:
+    """Remove a record if it is there. Refused (AppendOnlyError) in an append-only collection."""
+
+    key: Key
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """Edge: `parent` covers `child`. Both must exist when the commit ends; a cycle is refused (ConflictError)."""
+
+    parent: Key
+    child: Key
+
+
+@dataclass(frozen=True, slots=True)
+class Expect:
+    """The commit fails (StaleVersionError) unless the record is at this version; 0 means it does not exist."""
+
+    key: Key
+    version: int
+
+
+Write: TypeAlias = Put | Remove | Link | Expect
+
+
+@dataclass(frozen=True, slots=True)
+class Commit:
+    """`records` answers the puts in order, as stored; `fresh` tells which of them changed anything."""
+
+    sequence: int
+    records: tuple[Record, ...]
+    fresh: tuple[bool, ...]
+
+
+# ── filters: a small grammar over "group", "id", "ts" and "metadata.<key>" (top-level key) ────────────────────────
+
+
+@dataclass(frozen=True, slots=True)
+class Equals:
+    field: str
+    value: str | int | float | bool | None
+
+
+@dataclass(frozen=True, slots=True)
+class OneOf:
+    field: str
+    values: tuple[str | int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Between:
+    """low <= field <= high; None leaves an end open."""
+
+    field: str
+    low: int | float | None = None
+    high: int | float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Not:
+    of: Filter
+
+
+@dataclass(frozen=True, slots=True)
+class AllOf:
+    of: tuple[Filter, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class AnyOf:
+    of: tuple[Filter, ...]
+
+
+Filter: TypeAlias = "Equals | OneOf | Between | Not | AllOf | AnyOf"
+
+
+# ── answers ──────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """`cursor` is opaque and None on the last page; it stays valid while records come and go."""
+
+    records: tuple[Record, ...]
+    cursor: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class CollectionInfo:
+    name: str
+    count: int
+    append_only: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    sequence: int
+    ref: int
+    kind: Literal["put", "remove", "erase"]
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """One hit of a vector or text search. Vector scores are cosines in [-1, 1]; text scores are BM25-like, > 0."""
+
+    ref: int
+    score: float
+
+
+@dataclass(frozen=True, slots=True)
+class VectorHits:
+    """`exact`: every eligible vector was compared in full precision. `complete`: every record of the collection has
+    a vector in this space (otherwise `missing` of them could not be seen). Best first; ties by ref."""
+
+    hits: tuple[Found, ...]
+    exact: bool
+    complete: bool
+    missing: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class TextQuery:
+    """Phrases joined by OR. Each phrase is a run of adjacent words, not yet folded or stemmed: that is the index's
+    business. Words found in too many records to tell anything are dropped by the store while another word is left."""
+
+    phrases: tuple[tuple[str, ...], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Space:
+    """An embedding space known to the store. `fingerprint` is the embedder's tagged identity; equal means the same
+    vectors, digit for digit, may be compared."""
+
+    key: int
+    fingerprint: str
+    label: str
+    dimensions: int
+    active: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Unembedded:
+    ref: int
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """What to erase or export: exact keys, or a whole group of a collection, or whole collections."""
+
+    keys: tuple[Key, ...] = ()
+    groups: tuple[tuple[str, str], ...] = ()
+    collections: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Erasure:
+    records: int
+    edges: int
+    vectors: int
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """Something `verify` found: where, what, and the command that mends it."""
+
+    kind: str
+    where: str
+    detail: str
+    remedy: str
+
+
+@dataclass(frozen=True, slots=True)
+class Verification:
+    checked: Mapping[str, int]
+    problems: tuple[Problem, ...] = ()
+
+    @property
+    def ok(self) -> bool:
+        return not self.problems
+
+
+@dataclass(frozen=True, slots=True)
+class Capabilities:
+    """What this store really can do here, found by trying it, not by reading version strings."""
+
+    backend: str
+    version: str
+    durable: bool
+    text_index: bool
+    vector_index: bool
+    online_backup: bool
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class StoreStatus:
+    records: int
+    collections: int
+    edges: int
+    sequence: int
+    bytes_on_disk: int
+    resident_vector_bytes: int
+    unembedded: int
+    spaces: tuple[Space, ...] = ()
+    indexes: Mapping[str, str] = field(default_factory=dict[str, str])
+
+
+class Store(Protocol):
+    @property
+    def path(self) -> Path: ...
+
+    @property
+    def uuid(self) -> str: ...
+
+    def capabilities(self) -> Capabilities: ...
+
+    def status(self) -> StoreStatus: ...
+
+    def close(self) -> None: ...
+
+    # writing
+    def commit(self, writes: Sequence[Write]) -> Commit: ...
+
+    def erase(self, selection: Selection) -> Erasure: ...
+
+    # reading
+    def get(self, key: Key) -> Record | None: ...
+
+    def find(self, record_id: str) -> tuple[Record, ...]: ...
+
+    def fetch(self, refs: Sequence[int]) -> dict[int, Record]: ...
+
+    def page(
+        self,
+        collection: str,
+        *,
+        where: Filter | None = None,
+        after: str | None = None,
+        limit: int = 1000,
+        newest_first: bool = False,
+    ) -> Page: ...
+
+    def collections(self, prefix: str = "") -> tuple[CollectionInfo, ...]: ...
+
+    def children(self, key: Key) -> tuple[Record, ...]: ...
+
+    def parents(self, key: Key) -> tuple[Record, ...]: ...
+
+    def edges(self, after: tuple[int, int] | None = None, limit: int = 10_000) -> tuple[tuple[int, int], ...]: ...
+
+    def changes_since(self, sequence: int, limit: int = 10_000) -> tuple[Change, ...]: ...
+
+    # searching
+    def search_text(
+        self, collection: str, query: TextQuery, k: int, *, where: Filter | None = None
+    ) -> tuple[Found, ...]: ...
+
+    def search_vectors(
+        self,
+        collection: str,
+        vector: NDArray[np.float32],
+        k: int,
+        *,
+        where: Filter | None = None,
+        exact: bool = False,
+    ) -> VectorHits: ...
+
+    # embedding spaces
+    def spaces(self) -> tuple[Space, ...]: ...
+
+    def add_space(self, fingerprint: str, label: str, dimensions: int) -> Space: ...
+
+    def activate_space(self, space: Space) -> None: ...
+
+    def drop_space(self, space: Space) -> None: ...
+
+    def unembedded(self, space: Space, limit: int) -> tuple[Unembedded, ...]: ...
+
+    def count_unembedded(self, space: Space) -> int: ...
+
+    def put_vectors(self, space: Space, refs: Sequence[int], vectors: NDArray[np.float32]) -> int: ...
+
+    # keeping
+    def backup(self, target: Path, progress: Progress | None = None) -> None: ...
+
+    def verify(self, progress: Progress | None = None) -> Verification: ...
+
+    def rebuild_indexes(self, progress: Progress | None = None) -> None: ...
+
+    def settle(self, timeout_s: float) -> bool: ...
