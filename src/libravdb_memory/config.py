@@ -24,6 +24,7 @@ from typing import Any, Literal, Union, cast, get_args, get_origin, get_type_hin
 
 from libravdb_memory.engines.select import EmbeddingSettings
 from libravdb_memory.errors import ConfigError
+from libravdb_memory.retrieve.fuse import RetrievalSettings
 from libravdb_memory.store.settings import StoreSettings
 
 CONFIG_FILE = "config.toml"
@@ -64,6 +65,7 @@ class Config:
     db_path: Path = field(metadata={"help": "The store: its data file, or the folder that holds it."})
     store: StoreSettings = field(default_factory=StoreSettings)
     embedding: EmbeddingSettings = field(default_factory=EmbeddingSettings)
+    retrieval: RetrievalSettings = field(default_factory=RetrievalSettings)
 
 
 @dataclass(frozen=True, slots=True)

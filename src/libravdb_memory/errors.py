@@ -18,6 +18,7 @@
     │   └── AppendOnlyError      raw history may be erased, never edited
     └── EngineError              embedding models and endpoints
         ├── ModelUnavailableError  a model cannot be loaded or reached
+        ├── TextRefusedError     the engine works but cannot take this text
         └── FingerprintMismatchError  the store was embedded in another space
 
 The facts of an error are attributes; the message is made from them and says what to do next.
@@ -140,6 +141,13 @@ class EngineError(LibraVDBError):
 class ModelUnavailableError(EngineError):
     def __init__(self, model: str, reason: str) -> None:
         super().__init__(f"model {model} is not available: {reason}")
+        self.model = model
+        self.reason = reason
+
+
+class TextRefusedError(EngineError):
+    def __init__(self, model: str, reason: str) -> None:
+        super().__init__(f"model {model} refused a text: {reason}")
         self.model = model
         self.reason = reason
 

@@ -1,0 +1,175 @@
+"""Embedding in the background: records become findable by meaning soon after they are stored.
+
+Laws: ingest never waits for a model. What is not yet embedded is known to the store, so a crash at any point only
+delays it. A text the engine cannot take does not hold up the others. A failing engine is retried with growing pauses
+and its reason is visible in `state`; nothing is swallowed.
+
+The indexer fills one space, that of the configured embedder. If another space is active (the store is being
+re-embedded), it switches to the filled one in one step when nothing is missing.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from libravdb_memory.engines.protocol import Embedder
+from libravdb_memory.errors import LibraVDBError, StoreClosedError, TextRefusedError
+from libravdb_memory.store.protocol import Store, Unembedded
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+_log = logging.getLogger(__name__)
+_FIRST_PAUSE_S, _LONGEST_PAUSE_S = 0.5, 60.0
+
+
+@dataclass(frozen=True, slots=True)
+class IndexingState:
+    """`failure` is why embedding stands still (None while it works); `unembeddable` counts texts that the engine
+    refused one by one: they are found by wording only until the store is re-embedded."""
+
+    pending: int
+    failure: str | None
+    unembeddable: int
+
+
+class Indexer:
+    def __init__(self, store: Store, embedder: Embedder, *, batch_size: int = 64) -> None:
+        self._store = store
+        self._embedder = embedder
+        self._batch_size = batch_size
+        self._changed = threading.Condition()
+        self._work_arrived = True
+        self._stopping = False
+        self._idle = False
+        self._failures = 0
+        self._failure: str | None = None
+        self._unembeddable = 0
+        self._space = store.add_space(embedder.space.fingerprint, embedder.space.label, embedder.space.dimensions)
+        self._thread = threading.Thread(target=self._run, name="libravdb-indexing", daemon=True)
+
+    @property
+    def switched(self) -> bool:
+        """The configured space is the one that searches use."""
+        return self._space.active
+
+    @property
+    def state(self) -> IndexingState:
+        return IndexingState(self._store.count_unembedded(self._space), self._failure, self._unembeddable)
+
+    def start(self) -> None:
+        self._thread.start()
+
+    def notify(self) -> None:
+        """Something new was stored."""
+        with self._changed:
+            self._work_arrived = True
+            self._idle = False
+            self._changed.notify_all()
+
+    def wait(self, timeout_s: float | None = None) -> bool:
+        """Until everything stored before this call is embedded. False when the time is up or the engine fails."""
+        deadline = None if timeout_s is None else time.monotonic() + timeout_s
+        with self._changed:
+            failures_before = self._failures
+            while not self._idle:
+                if self._stopping or (self._failure is not None and self._failures > failures_before):
+                    return False
+                left = None if deadline is None else deadline - time.monotonic()
+                if left is not None and left <= 0:
+                    return False
+                self._changed.wait(left)
+            return True
+
+    def stop(self) -> None:
+        with self._changed:
+            self._stopping = True
+            self._changed.notify_all()
+        if self._thread.is_alive():
+            self._thread.join()
+
+    # ── the background thread ────────────────────────────────────────────────────────────────────────────────────
+
+    def _run(self) -> None:
+        pause_s = _FIRST_PAUSE_S
+        while not self._stopping:
+            try:
+                self._embedder.warm_up()
+                self._catch_up()
+            except StoreClosedError:
+                return
+            except Exception as error:  # the thread's outermost frame: whatever it is, it must be seen and retried
+                self._report_failure(error, pause_s)
+                self._rest(pause_s)
+                pause_s = min(pause_s * 2, _LONGEST_PAUSE_S)
+            else:
+                pause_s = _FIRST_PAUSE_S
+                self._await_work()
+
+    def _catch_up(self) -> None:
+        while not self._stopping:
+            with self._changed:
+                self._work_arrived = False
+            batch = self._store.unembedded(self._space, self._batch_size)
+            if not batch:
+                self._switch_when_filled()
+                return
+            self._embed(batch)
+            self._failure = None
+
+    def _embed(self, batch: Sequence[Unembedded]) -> None:
+        """Embed and store one batch; halve it to isolate a text that the engine refuses."""
+        try:
+            vectors = self._embedder.embed_documents([item.text for item in batch])
+        except TextRefusedError as error:
+            if len(batch) > 1:
+                middle = len(batch) // 2
+                self._embed(batch[:middle])
+                self._embed(batch[middle:])
+                return
+            vectors = self._blank(batch[0], error)
+        self._store.put_vectors(self._space, [item.ref for item in batch], vectors)
+
+    def _blank(self, item: Unembedded, error: TextRefusedError) -> NDArray[np.float32]:
+        """A zero vector is similar to nothing: the record stays findable by its words."""
+        import numpy as np
+
+        _log.warning("record %d is found by wording only: %s", item.ref, error)
+        self._unembeddable += 1
+        return np.zeros((1, self._space.dimensions), dtype=np.float32)
+
+    def _switch_when_filled(self) -> None:
+        if self._space.active:
+            return
+        self._store.activate_space(self._space)
+        for space in self._store.spaces():
+            if space.key == self._space.key:
+                self._space = space
+            else:
+                self._store.drop_space(space)
+
+    def _report_failure(self, error: Exception, pause_s: float) -> None:
+        expected = isinstance(error, LibraVDBError)
+        _log.warning("embedding stands still: %s; next attempt in %.1f s", error, pause_s, exc_info=not expected)
+        with self._changed:
+            self._failure = str(error) if expected else repr(error)
+            self._failures += 1
+            self._changed.notify_all()
+
+    def _rest(self, pause_s: float) -> None:
+        with self._changed:
+            self._changed.wait_for(lambda: self._stopping, pause_s)
+
+    def _await_work(self) -> None:
+        with self._changed:
+            if not self._work_arrived:
+                self._idle = True
+                self._failure = None
+                self._changed.notify_all()
+            self._changed.wait_for(lambda: self._work_arrived or self._stopping)

@@ -1,0 +1,351 @@
+"""The verbs: where stages, store and engines meet.
+
+    with Memory.open(path) as memory:
+        memory.ingest("The deploy key moved to vault.", user="ada", session="s1")
+        hits = memory.search("where is the deploy key?", user="ada")
+
+Laws: `ingest` returns after the turn is on disk. Nothing is read from another namespace. A search that could not use
+all its evidence says so in `degraded`.
+"""
+
+from __future__ import annotations
+
+import secrets
+import time
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from types import TracebackType
+from typing import IO, Literal, Self, TypeAlias
+
+from libravdb_memory.config import Config, load_config
+from libravdb_memory.engines.protocol import Embedder
+from libravdb_memory.engines.select import make_embedder
+from libravdb_memory.errors import (
+    AmbiguousIdError,
+    EngineError,
+    FingerprintMismatchError,
+    InvalidInputError,
+    NotFoundError,
+)
+from libravdb_memory.identity import Json
+from libravdb_memory.indexing import Indexer, IndexingState
+from libravdb_memory.ingest.turns import checked_name, checked_text, checked_turn, draft_of, milliseconds, turn_of
+from libravdb_memory.model import Hit, Hits, Record, Turn
+from libravdb_memory.namespaces import DEFAULT_SESSION, history_of, namespace_of, resolve_namespace
+from libravdb_memory.portability import ImportReport, export_to, import_lines
+from libravdb_memory.retrieve.fuse import fuse
+from libravdb_memory.retrieve.query import phrases_of
+from libravdb_memory.store.protocol import (
+    AllOf,
+    Between,
+    Equals,
+    Erasure,
+    Filter,
+    Key,
+    Progress,
+    Put,
+    Selection,
+    Store,
+    StoreStatus,
+    TextQuery,
+    Verification,
+)
+
+Scope: TypeAlias = Literal["session", "history"]
+_SCOPES: tuple[Scope, ...] = ("session", "history")
+
+
+@dataclass(frozen=True, slots=True)
+class Status:
+    """`searches_by_meaning` is False while the store waits to be re-embedded with the configured model."""
+
+    path: str
+    namespaces: int
+    turns: int
+    model: str
+    model_ready: bool
+    searches_by_meaning: bool
+    indexing: IndexingState
+    store: StoreStatus
+
+
+class Memory:
+    """A store, an embedder and a background indexer behind a handful of verbs. Safe to use from many threads."""
+
+    def __init__(self, store: Store, embedder: Embedder, config: Config) -> None:
+        self._store = store
+        self._embedder = embedder
+        self._config = config
+        self._indexer = Indexer(store, embedder)
+        self._indexer.start()
+
+    @classmethod
+    def open(
+        cls,
+        path: str | Path | None = None,
+        *,
+        config: Config | None = None,
+        embedder: Embedder | None = None,
+        on_mismatch: Literal["refuse", "reindex"] = "refuse",
+    ) -> Memory:
+        """Open a store, creating it when it is not there; `path` is a folder or a file.
+
+        A store embedded by another model is refused unless `on_mismatch` is "reindex": then it is re-embedded in the
+        background, searched by wording only meanwhile, and switched over in one step.
+        """
+        from libravdb_memory.store.sqlite.store import SqliteStore
+
+        config = config or load_config()
+        embedder = embedder or make_embedder(config.embedding)
+        store = SqliteStore.open(Path(path) if path is not None else config.db_path, settings=config.store)
+        try:
+            if on_mismatch == "refuse":
+                _refuse_other_space(store, embedder)
+            return cls(store, embedder, config)
+        except BaseException:
+            store.close()
+            raise
+
+    def close(self) -> None:
+        """Finish what is under way and release the data file. Records not yet embedded are caught up next time."""
+        self._indexer.stop()
+        self._store.close()
+        self._embedder.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self.close()
+
+    # ── turns in ─────────────────────────────────────────────────────────────────────────────────────────────────
+
+    def ingest(
+        self,
+        text: str,
+        *,
+        user: str | None = None,
+        session: str | None = None,
+        role: str = "user",
+        ts: int | datetime | None = None,
+        id: str | None = None,
+        speaker: str | None = None,
+        metadata: Mapping[str, Json] | None = None,
+        session_key: str | None = None,
+        agent_id: str | None = None,
+    ) -> Turn:
+        """Store one turn, exactly; it is on disk when this returns.
+
+        The same id in the same session with the same content is accepted again and changes nothing; with other
+        content it is a ConflictError. `ts` defaults to now (milliseconds or a zoned datetime).
+        """
+        now = time.time_ns() // 1_000_000
+        moment = now if ts is None else milliseconds("ts", ts)
+        turn = checked_turn(
+            text,
+            user=resolve_namespace(user, session, session_key=session_key, agent_id=agent_id),
+            session=session if session and session.strip() else DEFAULT_SESSION,
+            role=role,
+            ts=moment,
+            turn_id=f"{now:012x}{secrets.token_hex(5)}" if id is None else id,
+            speaker=speaker,
+            metadata=metadata,
+        )
+        commit = self._store.commit([Put(draft_of(turn), append_only=True, ts_given=ts is not None)])
+        if not commit.fresh[0]:
+            return turn_of(commit.records[0])
+        self._indexer.notify()
+        return turn
+
+    # ── turns out ────────────────────────────────────────────────────────────────────────────────────────────────
+
+    def search(
+        self,
+        query: str,
+        *,
+        user: str | None = None,
+        session: str | None = None,
+        k: int = 10,
+        scopes: Sequence[Scope] | None = None,
+        role: str | None = None,
+        since: int | datetime | None = None,
+        until: int | datetime | None = None,
+        session_key: str | None = None,
+        agent_id: str | None = None,
+    ) -> Hits:
+        """The turns that answer a question best, by meaning and wording, each with the parts of its score.
+
+        Without `scopes`, naming a session searches that session and leaving it out the user's whole history.
+        """
+        _check_count("k", k)
+        checked_text("query", query)
+        collection = history_of(resolve_namespace(user, session, session_key=session_key, agent_id=agent_id))
+        where = _filter(_scope(session, scopes), role, since, until)
+        if k == 0 or not query.strip():
+            return Hits(())
+        width = max(self._config.retrieval.candidates, k)
+        lexical = self._store.search_text(collection, TextQuery(phrases_of(query)), width, where=where)
+        dense, degraded = self._search_by_meaning(collection, query, width, where)
+        ranked = fuse(dense, {hit.ref: hit.score for hit in lexical}, self._config.retrieval)[:k]
+        records = self._store.fetch([item.ref for item in ranked])
+        return Hits(
+            tuple(
+                Hit(record.id, record.text, item.score, item.parts, turn_of(record))
+                for item in ranked
+                if (record := records.get(item.ref)) is not None
+            ),
+            degraded,
+        )
+
+    def get(self, id: str, *, user: str | None = None, session: str | None = None) -> Turn:
+        """The turn with that id, exactly as it was stored."""
+        return turn_of(self._one_record(id, user, session))
+
+    # ── forgetting ───────────────────────────────────────────────────────────────────────────────────────────────
+
+    def erase(self, id: str | None = None, *, user: str | None = None, session: str | None = None) -> Erasure:
+        """Erase for good: one turn by its id, a whole session, or everything of a user.
+
+        Raises NotFoundError when there is nothing to erase.
+        """
+        if id is not None:
+            record = self._one_record(id, user, session)
+            selection = Selection(keys=(Key(record.collection, record.id, record.group),))
+        elif session is not None:
+            selection = Selection(groups=((history_of(resolve_namespace(user, session)), session),))
+        elif user is not None:
+            selection = Selection(collections=(history_of(resolve_namespace(user)),))
+        else:
+            raise InvalidInputError("erase", "name a turn, a session or a user")
+        erasure = self._store.erase(selection)
+        if erasure.records == 0:
+            raise NotFoundError(session or user or "")
+        return erasure
+
+    # ── keeping ──────────────────────────────────────────────────────────────────────────────────────────────────
+
+    def wait(self, timeout_s: float | None = None) -> bool:
+        """Until everything stored so far is embedded; False when the time is up or the engine fails (see status)."""
+        return self._indexer.wait(timeout_s)
+
+    def status(self) -> Status:
+        histories = [info for info in self._store.collections() if namespace_of(info.name) is not None]
+        return Status(
+            path=str(self._store.path),
+            namespaces=len(histories),
+            turns=sum(info.count for info in histories),
+            model=self._embedder.space.label,
+            model_ready=self._embedder.ready,
+            searches_by_meaning=self._indexer.switched,
+            indexing=self._indexer.state,
+            store=self._store.status(),
+        )
+
+    def verify(self, progress: Progress | None = None) -> Verification:
+        """Re-derive every hash and check every index against the records."""
+        return self._store.verify(progress)
+
+    def backup(self, target: str | Path, progress: Progress | None = None) -> None:
+        """A consistent copy of the store in one file, taken while it is in use."""
+        self._store.backup(Path(target), progress)
+
+    def export(self, out: IO[str], progress: Progress | None = None) -> int:
+        """Everything as JSON Lines; returns the number of lines."""
+        return export_to(out, self._store, progress)
+
+    def import_(self, lines: Iterable[str], progress: Progress | None = None) -> ImportReport:
+        """Add an export to this store; what is there already stays as it is."""
+        try:
+            return import_lines(self._store, lines, progress)
+        finally:
+            self._indexer.notify()
+
+    def reindex(self, progress: Progress | None = None) -> None:
+        """Wait until every record is embedded with the configured model and searches use it.
+
+        The work goes on in the background and survives a restart; this call only watches it.
+        """
+        total = self._indexer.state.pending
+        while not self._indexer.wait(timeout_s=0.2):
+            state = self._indexer.state
+            if state.failure is not None:
+                raise EngineError(f"re-embedding stands still: {state.failure}")
+            if progress:
+                progress(max(total - state.pending, 0), max(total, state.pending))
+        if progress:
+            progress(total, total)
+
+    def rebuild_indexes(self, progress: Progress | None = None) -> None:
+        """Make the text index and the vector indexes anew from the records."""
+        self._store.rebuild_indexes(progress)
+
+    # ── steps ────────────────────────────────────────────────────────────────────────────────────────────────────
+
+    def _search_by_meaning(
+        self, collection: str, query: str, width: int, where: Filter | None
+    ) -> tuple[dict[int, float] | None, tuple[str, ...]]:
+        if not self._indexer.switched:
+            return None, ("the store is being re-embedded: searched by wording only",)
+        try:
+            vector = self._embedder.embed_query(query)
+        except EngineError as error:
+            return None, (f"searched by wording only: {error}",)
+        found = self._store.search_vectors(collection, vector, width, where=where)
+        note = () if found.complete else (f"{found.missing} turns not embedded yet: found by wording only",)
+        return {hit.ref: hit.score for hit in found.hits}, note
+
+    def _one_record(self, record_id: str, user: str | None, session: str | None) -> Record:
+        checked_name("id", record_id)
+        records = self._store.find(record_id)
+        if user is not None:
+            collection = history_of(resolve_namespace(user))
+            records = tuple(record for record in records if record.collection == collection)
+        if session is not None:
+            records = tuple(record for record in records if record.group == session)
+        if not records:
+            raise NotFoundError(record_id)
+        if len(records) > 1:
+            raise AmbiguousIdError(record_id, len(records))
+        return records[0]
+
+
+def _refuse_other_space(store: Store, embedder: Embedder) -> None:
+    active = next((space for space in store.spaces() if space.active), None)
+    if active is not None and active.fingerprint != embedder.space.fingerprint and store.status().records:
+        raise FingerprintMismatchError(active.label, embedder.space.label)
+
+
+def _scope(session: str | None, scopes: Sequence[Scope] | None) -> str | None:
+    """The session to narrow a search to, or None for the whole history."""
+    for scope in scopes or ():
+        if scope not in _SCOPES:
+            raise InvalidInputError("scopes", f"{scope!r} is not one of {', '.join(_SCOPES)}")
+    if scopes is not None and ("history" in scopes or not scopes):
+        return None
+    if scopes is not None and session is None:
+        raise InvalidInputError("session", "the scope 'session' needs one")
+    return session
+
+
+def _filter(
+    session: str | None, role: str | None, since: int | datetime | None, until: int | datetime | None
+) -> Filter | None:
+    terms: list[Filter] = []
+    if session is not None:
+        terms.append(Equals("group", session))
+    if role is not None:
+        terms.append(Equals("metadata.role", role))
+    if since is not None or until is not None:
+        low = None if since is None else milliseconds("since", since)
+        high = None if until is None else milliseconds("until", until)
+        terms.append(Between("ts", low, high))
+    return AllOf(tuple(terms)) if terms else None
+
+
+def _check_count(field: str, value: object) -> None:
+    if isinstance(value, bool) or not isinstance(value, int) or value < 0:
+        raise InvalidInputError(field, f"must be a whole number, zero or more, not {value!r}")

@@ -1,0 +1,87 @@
+"""Dense and lexical evidence, fused into one explained score.
+
+    score = w_dense * dense + w_lexical * lexical,   weights >= 0, summing to 1 over the kinds of evidence at hand
+
+Each kind of evidence is scaled over the candidates: lexical by its best (absent means 0), dense from the weakest
+candidate of the list up to the best. So the score lies in [0, 1], rises with either evidence when the other is equal,
+and does not depend on the units of the two searches. Ties are broken by the newer record.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from libravdb_memory.errors import ConfigError
+
+
+@dataclass(frozen=True, slots=True)
+class RetrievalSettings:
+    dense_weight: float = field(default=0.5, metadata={"help": "share of meaning in a score, the rest is wording"})
+    candidates: int = field(default=100, metadata={"help": "records taken from each kind of search before fusing"})
+
+    def __post_init__(self) -> None:
+        if not 0.0 <= self.dense_weight <= 1.0:
+            raise ConfigError("retrieval.dense_weight", f"must lie in [0, 1], not {self.dense_weight}")
+        if self.candidates < 1:
+            raise ConfigError("retrieval.candidates", f"must be at least 1, not {self.candidates}")
+
+
+@dataclass(frozen=True, slots=True)
+class Fused:
+    """`parts` holds the two addends of the score and the raw evidence behind them (cosine, bm25), where found."""
+
+    ref: int
+    score: float
+    parts: Mapping[str, float]
+
+
+def fuse(
+    dense: Mapping[int, float] | None, lexical: Mapping[int, float], settings: RetrievalSettings
+) -> tuple[Fused, ...]:
+    """Rank the union of both candidate lists. `dense` None means that no dense search was possible."""
+    dense_share = _spread(dense or {})
+    lexical_share = _by_best(lexical)
+    dense_weight = 0.0 if dense is None else settings.dense_weight
+    fused = [
+        _explain(ref, dense or {}, lexical, dense_share, lexical_share, dense_weight)
+        for ref in dense_share.keys() | lexical_share.keys()
+    ]
+    fused.sort(key=lambda item: (-item.score, -item.ref))
+    return tuple(fused)
+
+
+def _explain(
+    ref: int,
+    dense: Mapping[int, float],
+    lexical: Mapping[int, float],
+    dense_share: Mapping[int, float],
+    lexical_share: Mapping[int, float],
+    dense_weight: float,
+) -> Fused:
+    parts = {
+        "dense": dense_weight * dense_share.get(ref, 0.0),
+        "lexical": (1.0 - dense_weight) * lexical_share.get(ref, 0.0),
+    }
+    score = min(parts["dense"] + parts["lexical"], 1.0)
+    if ref in dense:
+        parts["cosine"] = dense[ref]
+    if ref in lexical:
+        parts["bm25"] = lexical[ref]
+    return Fused(ref, score, parts)
+
+
+def _spread(scores: Mapping[int, float]) -> dict[int, float]:
+    """Cosines mapped onto [0, 1]: the weakest candidate 0, the best its own cosine's worth of 1."""
+    positive = {ref: max(score, 0.0) for ref, score in scores.items()}
+    if not positive:
+        return {}
+    low, high = min(positive.values()), max(positive.values())
+    if high <= low:
+        return positive
+    return {ref: (score - low) / (high - low) for ref, score in positive.items()}
+
+
+def _by_best(scores: Mapping[int, float]) -> dict[int, float]:
+    best = max(scores.values(), default=0.0)
+    return {ref: max(score, 0.0) / best for ref, score in scores.items()} if best > 0.0 else {}

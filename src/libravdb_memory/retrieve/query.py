@@ -1,0 +1,47 @@
+"""A question as the text index takes it.
+
+Law: every word that can tell records apart survives; identifiers (paths, codes, dotted and dashed names) are kept
+whole as phrases beside their parts, so that an exact mention outranks scattered words. Text is data: no character of
+it means anything to the index.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TypeAlias
+
+Phrase: TypeAlias = tuple[str, ...]
+
+MAX_PHRASES = 64
+
+_WORDS = re.compile(r"[^\W_]+")
+_EDGES = "\"'`()[]{}<>,;:!?.…“”‘’«»*_~|"
+
+# Function words of English questions and chat. They carry no topic, and stand in so many turns that a match on them
+# only adds noise. Negations and modals that change meaning are not needed for finding, only for reading.
+STOP_WORDS = frozenset(
+    """
+    a about after again all also am an and any are as at be because been before being but by can could did do does
+    doing don down during each few for from further get got had has have having he her here hers him his how i if in
+    into is it its itself just ll me more most my myself no nor not now of off on once only or other our ours out over
+    own re s same she should so some such t tell than that the their theirs them then there these they this those
+    through to too under until up us ve very was we were what when where which while who whom whose why will with would
+    you your yours
+    """.split()
+)
+
+
+def phrases_of(question: str) -> tuple[Phrase, ...]:
+    """The phrases to look for, without repeats, in order of appearance, at most MAX_PHRASES of them.
+
+    A question made of stop words alone keeps them: something is better than nothing.
+    """
+    chunks = [tuple(_WORDS.findall(chunk.strip(_EDGES).lower())) for chunk in question.split()]
+    found: dict[Phrase, None] = {}
+    for words in filter(None, chunks):
+        if len(words) > 1:
+            found[words] = None
+        found.update({(word,): None for word in words if word not in STOP_WORDS})
+    if not found:
+        found = {(word,): None for words in chunks for word in words}
+    return tuple(found)[:MAX_PHRASES]
