@@ -1,0 +1,71 @@
+"""Reading the vector tables: `vector_<space>(ref INTEGER PRIMARY KEY, data BLOB)`, little-endian f32.
+
+Law: a read is one statement, so it sees one moment of the table. A row of the wrong length is an error, never skipped.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING, cast
+
+import numpy as np
+
+from libravdb_memory.errors import StoreCorruptError
+from libravdb_memory.store.protocol import Space
+
+if TYPE_CHECKING:
+    import apsw
+
+    from libravdb_memory.store.sqlite.cosine import Refs, Rows
+
+COLLECTION_SHIFT = 40
+BLOCK_ROWS = 4096
+
+
+def ref_range(collection_key: int) -> tuple[int, int]:
+    """First ref of a collection, and first one after it."""
+    return collection_key << COLLECTION_SHIFT, (collection_key + 1) << COLLECTION_SHIFT
+
+
+def span(connection: apsw.Connection, space: Space, collection_key: int) -> int:
+    """At least as many as the collection has vectors; costs two seeks."""
+    low, high = ref_range(collection_key)
+    where = f"FROM vector_{space.key:d} WHERE ref >= ? AND ref < ?"
+    statement = f"SELECT ifnull((SELECT max(ref) {where}) - (SELECT min(ref) {where}) + 1, 0), x''"
+    ((most, _),) = _rows(connection, statement, (low, high, low, high))
+    return most
+
+
+def scan(connection: apsw.Connection, space: Space, collection_key: int | None) -> Iterator[tuple[Refs, Rows]]:
+    """All vectors of a collection (None: of all) by ascending ref, in blocks."""
+    low, high = (0, 2**63 - 1) if collection_key is None else ref_range(collection_key)
+    statement = f"SELECT ref, data FROM vector_{space.key:d} WHERE ref >= ? AND ref < ? ORDER BY ref"  # noqa: S608
+    rows = _rows(connection, statement, (low, high))
+    while block := list(islice(rows, BLOCK_ROWS)):
+        yield _decode(connection, space, block)
+
+
+def fetch(connection: apsw.Connection, space: Space, refs: Sequence[int]) -> tuple[Refs, Rows]:
+    """The vectors of those refs that have one."""
+    statement = f"SELECT ref, data FROM vector_{space.key:d} WHERE ref = ?"  # noqa: S608
+    return _decode(connection, space, [row for ref in refs for row in _rows(connection, statement, (ref,))])
+
+
+def _rows(connection: apsw.Connection, statement: str, values: tuple[int, ...]) -> Iterator[tuple[int, bytes]]:
+    # apsw types a blob by a protocol that older checkers do not know.
+    execute = cast("Callable[[str, tuple[int, ...]], Iterator[tuple[int, bytes]]]", connection.execute)  # pyright: ignore[reportUnknownMemberType]
+    return execute(statement, values)
+
+
+def _decode(connection: apsw.Connection, space: Space, block: list[tuple[int, bytes]]) -> tuple[Refs, Rows]:
+    refs = np.fromiter((ref for ref, _ in block), np.int64, len(block))
+    size = space.dimensions * 4
+    for ref, data in block:
+        if len(data) != size:
+            path = Path(connection.db_filename("main"))
+            raise StoreCorruptError(path, f"vector {ref} of space {space.key} has {len(data)} bytes, not {size}")
+    rows = np.frombuffer(b"".join([data for _, data in block]), "<f4").reshape(len(block), space.dimensions)
+    return refs, rows if sys.byteorder == "little" else rows.astype(np.float32)
