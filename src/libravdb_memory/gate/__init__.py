@@ -1,0 +1,1 @@
+"""Gate: which user turns become durable memory, and why."""

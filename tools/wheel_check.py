@@ -1,0 +1,52 @@
+"""Build the wheel, install it into an empty environment without a compiler, and run the demo from it.
+
+Shows that the package is whole: nothing of the checkout, no build tool and no download at run time is needed.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import tempfile
+import venv
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+MODEL = "libravdb_memory/engines/bundled/model.onnx"
+
+
+def run(command: list[str], **environment: str) -> str:
+    done = subprocess.run(
+        command,
+        cwd=tempfile.gettempdir(),
+        env={**os.environ, "PIP_DISABLE_PIP_VERSION_CHECK": "1", **environment},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        check=False,
+    )
+    if done.returncode:
+        sys.exit(f"failed: {' '.join(command)}\n{done.stdout}")
+    return done.stdout
+
+
+def main() -> None:
+    with tempfile.TemporaryDirectory(prefix="libravdb-wheel-") as folder:
+        where = Path(folder)
+        run([sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "-w", folder, str(ROOT)])
+        (wheel,) = where.glob("*.whl")
+        print(f"wheel: {wheel.name}, {wheel.stat().st_size / 1e6:.1f} MB")
+        venv.create(where / "empty", with_pip=True)
+        binaries = where / "empty" / ("Scripts" if os.name == "nt" else "bin")
+        python, libravdb = str(binaries / "python"), str(binaries / "libravdb")
+        no_compiler = {"CC": "false", "CXX": "false"}
+        run([python, "-m", "pip", "install", "--quiet", "--only-binary", ":all:", str(wheel)], **no_compiler)
+        offline = {"LIBRAVDB_HOME": str(where / "home"), "HF_HUB_OFFLINE": "1", "NO_COLOR": "1"}
+        print(run([libravdb, "--version"], **offline).strip())
+        run([libravdb, "demo"], **offline)
+        print("the demo ran from the installed wheel")
+
+
+if __name__ == "__main__":
+    main()
