@@ -1,0 +1,27 @@
+"""Fixtures shared by all tests: configurations that never read the machine's own."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+from hypothesis import HealthCheck
+from hypothesis import settings as hypothesis_settings
+
+if TYPE_CHECKING:
+    from libravdb_memory.config import Config
+
+hypothesis_settings.register_profile(
+    "project", deadline=None, print_blob=True, suppress_health_check=[HealthCheck.too_slow]
+)
+hypothesis_settings.load_profile("project")
+
+
+@pytest.fixture
+def hashed(tmp_path: Path) -> Config:
+    """A configuration in a temporary home with the weightless embedder: fast, deterministic."""
+    from libravdb_memory.config import load_config
+
+    home = tmp_path / "home"
+    return load_config(environ={"LIBRAVDB_HOME": str(home), "LIBRAVDB_EMBEDDING_BACKEND": "hashed"})
