@@ -121,7 +121,11 @@ def _settings_of(section: str) -> Iterator[Setting]:
     hints = get_type_hints(part)
     for item in dataclasses.fields(part):
         default = item.default_factory() if callable(item.default_factory) else item.default
-        yield Setting(section, item.name, hints[item.name], default, str(item.metadata.get("help", "")))
+        yield Setting(section, item.name, hints[item.name], default, _sentence(str(item.metadata.get("help", ""))))
+
+
+def _sentence(text: str) -> str:
+    return text[:1].upper() + text[1:].rstrip(".") + "." if text else ""
 
 
 # ── loading ──────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -268,7 +272,7 @@ def _parse(text: str, setting: Setting) -> object:
     hint, word = _plain(setting.hint), text.strip()
     if hint is bool:
         return _TRUTH.get(word.lower(), word)
-    if hint in (int, float):
+    if hint is int or hint is float:
         try:
             return int(word) if hint is int else float(word)
         except ValueError:

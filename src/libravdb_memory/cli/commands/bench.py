@@ -1,0 +1,80 @@
+"""bench: what this machine does, as numbers to read and as JSON to keep."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import click
+
+from libravdb_memory.cli.files import whole_file
+from libravdb_memory.cli.invocation import Invocation, command
+from libravdb_memory.cli.render import table
+
+json_option = click.option(
+    "--json", "out", is_flag=False, flag_value="-", metavar="[OUT]", help="JSON to a file, or to stdout."
+)
+quick_option = click.option("--quick", is_flag=True, help="Smaller sizes: a first impression in seconds.")
+
+
+@click.group("bench")
+def bench() -> None:
+    """Measure the store or the embedding model on this machine."""
+
+
+@command("store")
+@json_option
+@quick_option
+@click.pass_obj
+def bench_store(invocation: Invocation, out: str | None, quick: bool) -> None:
+    """Durable inserts, exact and approximate search, cold open; beside the plain alternatives."""
+    from libravdb_memory.bench.store import Options, run
+
+    with invocation.terminal.progress("measuring") as progress:
+        results = run(Options(quick=quick), progress)
+    _show(invocation, results, out)
+
+
+@command("embed")
+@json_option
+@quick_option
+@click.option(
+    "--reference", type=click.Path(exists=True, file_okay=False, path_type=Path), help="A full-precision model folder."
+)
+@click.pass_obj
+def bench_embed(invocation: Invocation, out: str | None, quick: bool, reference: Path | None) -> None:
+    """Turns per second, load time, and agreement with a full-precision model where one is given."""
+    from libravdb_memory.bench.embed import run
+
+    with invocation.terminal.progress("measuring") as progress:
+        results = run(reference, 64 if quick else 512, progress)
+    _show(invocation, results, out)
+
+
+def _show(invocation: Invocation, results: Mapping[str, Any], out: str | None) -> None:
+    if out is not None and out != "-":
+        with whole_file(Path(out)) as file:
+            file.write(json.dumps(results, indent=2, ensure_ascii=False) + "\n")
+    if out == "-" or (invocation.as_json and out is None):
+        invocation.terminal.json(results)
+    else:
+        invocation.terminal.data(table(_rows("", results)))
+
+
+def _rows(prefix: str, results: Mapping[str, Any]) -> list[tuple[str, str]]:
+    rows: list[tuple[str, str]] = []
+    for name, value in results.items():
+        label = f"{prefix} {name}".strip().replace("_", " ")
+        rows += _rows(label, value) if isinstance(value, Mapping) else [(label, _figure(value))]
+    return rows
+
+
+def _figure(value: object) -> str:
+    return f"{value:,.4g}" if isinstance(value, float) else str(value)
+
+
+bench.add_command(bench_store)
+bench.add_command(bench_embed)
+COMMANDS = {"bench": bench}

@@ -1,0 +1,90 @@
+"""status, doctor, verify, reindex: how the store is doing, and mending it."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+
+import click
+
+from libravdb_memory.cli.exit_codes import OK, PROBLEMS_FOUND
+from libravdb_memory.cli.invocation import Invocation, command
+from libravdb_memory.cli.render import counted, render_finding, render_status, render_verification
+from libravdb_memory.doctor import examine
+
+
+@command("status")
+@click.pass_obj
+def status(invocation: Invocation) -> None:
+    """Say what is stored, which model embeds it, and what is still waiting."""
+    with invocation.open_memory() as memory:
+        found = memory.status()
+    if invocation.as_json:
+        invocation.terminal.json(asdict(found))
+    else:
+        invocation.terminal.data(render_status(found))
+
+
+@command("doctor")
+@click.pass_obj
+def doctor(invocation: Invocation) -> int:
+    """Look for problems without changing anything, and name the command that mends each.
+
+    Works also when the store cannot be opened. Exits 1 when a problem was found.
+    """
+    findings = []
+    for finding in examine(overrides={"db_path": invocation.db}):
+        findings.append(finding)
+        if not invocation.as_json:
+            invocation.terminal.data(render_finding(finding, invocation.terminal.width))
+    problems = sum(finding.mark == "problem" for finding in findings)
+    if invocation.as_json:
+        invocation.terminal.json({"ok": not problems, "findings": [asdict(finding) for finding in findings]})
+    invocation.terminal.words(f"\n{counted(problems, 'problem')} found" if problems else "\nno problems found")
+    return PROBLEMS_FOUND if problems else OK
+
+
+@command("verify")
+@click.pass_obj
+def verify(invocation: Invocation) -> int:
+    """Re-derive every content hash and check every index against the records. Exits 1 when anything is wrong."""
+    with invocation.open_store() as store, invocation.terminal.progress("verifying") as progress:
+        verification = store.verify(progress)
+    if invocation.as_json:
+        invocation.terminal.json({"ok": verification.ok, **asdict(verification)})
+    else:
+        invocation.terminal.data(render_verification(verification))
+    problems = len(verification.problems)
+    invocation.terminal.words("everything is as it should be" if verification.ok else counted(problems, "problem"))
+    return OK if verification.ok else PROBLEMS_FOUND
+
+
+@command("reindex")
+@click.option("--indexes", is_flag=True, help="Only rebuild the text and vector indexes; embed nothing again.")
+@click.pass_obj
+def reindex(invocation: Invocation, indexes: bool) -> None:
+    """Re-embed the store with the configured model.
+
+    Can be interrupted and run again: it goes on where it stopped. The old vectors stay until all new ones are there.
+    """
+    _rebuild_indexes(invocation) if indexes else _re_embed(invocation)
+
+
+def _rebuild_indexes(invocation: Invocation) -> None:
+    with invocation.open_store() as store, invocation.terminal.progress("rebuilding indexes") as progress:
+        store.rebuild_indexes(progress)
+        status = store.status()
+    if invocation.as_json:
+        invocation.terminal.json(asdict(status))
+
+
+def _re_embed(invocation: Invocation) -> None:
+    with invocation.open_memory(on_mismatch="reindex") as memory:
+        with invocation.terminal.progress("embedding") as progress:
+            memory.reindex(progress)
+        status = memory.status()
+    invocation.terminal.words(f"every turn is embedded with {status.model}")
+    if invocation.as_json:
+        invocation.terminal.json(asdict(status))
+
+
+COMMANDS = {"status": status, "doctor": doctor, "verify": verify, "reindex": reindex}

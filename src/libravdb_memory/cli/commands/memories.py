@@ -1,0 +1,151 @@
+"""add, search, get, erase: turns in, found again, and gone for good."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from datetime import datetime
+from typing import IO
+
+import click
+
+from libravdb_memory.cli.batch import read_turns
+from libravdb_memory.cli.dates import Moment
+from libravdb_memory.cli.exit_codes import PROBLEMS_FOUND
+from libravdb_memory.cli.invocation import Invocation, command
+from libravdb_memory.cli.render import printable, render_hits, render_summary, render_turn
+from libravdb_memory.cli.waiting import wait_for_embedding
+from libravdb_memory.memory import Memory
+
+user_option = click.option("-u", "--user", help="Whose memory it is.")
+session_option = click.option("-s", "--session", help="One conversation of that user.")
+
+
+@command("add")
+@click.argument("text", required=False)
+@click.option("--jsonl", "lines", type=click.File(encoding="utf-8"), help="A file of turns, one JSON object a line.")
+@user_option
+@session_option
+@click.option("--role", default="user", show_default=True, help="Who spoke: user, assistant, system …")
+@click.option("--speaker", help="The name of who spoke.")
+@click.option("--at", "ts", type=Moment(), help="When it was said (ISO date or time; now by default).")
+@click.option("--id", "turn_id", help="Your own id for the turn; made up otherwise.")
+@click.option("--wait/--no-wait", default=True, help="Wait until it can be found by meaning.")
+@click.pass_obj
+def add(
+    invocation: Invocation,
+    text: str | None,
+    lines: IO[str] | None,
+    user: str | None,
+    session: str | None,
+    role: str,
+    speaker: str | None,
+    ts: datetime | None,
+    turn_id: str | None,
+    wait: bool,
+) -> None:
+    """Remember TEXT ("-" reads it from stdin), or the turns of a JSON Lines file.
+
+    Prints the id of each turn; when it is printed, the turn is on disk. With --jsonl, each line is an object with
+    "text" and, where known, user, session, role, ts, id, speaker, metadata; the options fill in what a line leaves out.
+    """
+    common = {"user": user, "session": session, "role": role, "speaker": speaker, "ts": ts, "id": turn_id}
+    turns = read_turns(text, lines, common)
+    with invocation.open_memory(create=True) as memory:
+        for fields in turns:
+            turn = memory.ingest(**fields)
+            invocation.terminal.json(asdict(turn)) if invocation.as_json else invocation.terminal.data(turn.id)
+        if wait:
+            wait_for_embedding(memory, invocation.terminal)
+
+
+@command("search")
+@click.argument("query")
+@user_option
+@session_option
+@click.option("-k", "count", type=click.IntRange(min=0), default=10, show_default=True, help="How many at most.")
+@click.option("--role", help="Only turns of this role.")
+@click.option("--since", type=Moment(), help="Only turns from this ISO date or time on.")
+@click.option("--until", type=Moment(day_end=True), help="Only turns up to this ISO date or time, inclusive.")
+@click.option("--explain", is_flag=True, help="Show what each score is made of.")
+@click.option("--full", is_flag=True, help="Show long turns whole.")
+@click.pass_obj
+def search(
+    invocation: Invocation,
+    query: str,
+    user: str | None,
+    session: str | None,
+    count: int,
+    role: str | None,
+    since: datetime | None,
+    until: datetime | None,
+    explain: bool,
+    full: bool,
+) -> None:
+    """Find the turns that answer QUERY best, by meaning and wording."""
+    with invocation.open_memory() as memory:
+        hits = memory.search(query, user=user, session=session, k=count, role=role, since=since, until=until)
+    terminal = invocation.terminal
+    for note in hits.degraded:
+        terminal.words(click.style(f"note: {note}", fg="yellow"))
+    if invocation.as_json:
+        found = [asdict(hit) for hit in hits]
+        terminal.json({"query": query, "hits": found, "degraded": list(hits.degraded)})
+    elif hits:
+        terminal.data(render_hits(query, hits, terminal.width, explain=explain, full=full))
+    else:
+        terminal.words("nothing found")
+
+
+@command("get")
+@click.argument("turn_id", metavar="ID")
+@user_option
+@session_option
+@click.pass_obj
+def get(invocation: Invocation, turn_id: str, user: str | None, session: str | None) -> None:
+    """Print the turn with this ID: its exact text on stdout, who said it and when on stderr."""
+    with invocation.open_memory() as memory:
+        turn = memory.get(turn_id, user=user, session=session)
+    if invocation.as_json:
+        invocation.terminal.json(asdict(turn))
+        return
+    invocation.terminal.words(render_summary(turn))
+    invocation.terminal.data(printable(turn.text))
+
+
+@command("erase")
+@click.argument("turn_id", metavar="[ID]", required=False)
+@user_option
+@session_option
+@click.option("-y", "--yes", is_flag=True, help="Do not ask.")
+@click.pass_obj
+def erase(invocation: Invocation, turn_id: str | None, user: str | None, session: str | None, yes: bool) -> int | None:
+    """Erase for good: the turn with this ID, else a whole --session, else everything of --user.
+
+    Shows what will go and asks first. What is erased is gone from the data file and its indexes, not from backups.
+    """
+    if not (turn_id or user or session):
+        raise click.UsageError("name a turn by its ID, a --session, or a --user")
+    with invocation.open_memory() as memory:
+        subject = _doomed(memory, invocation, turn_id, user, session)
+        if not yes and not invocation.terminal.confirmed(f"Erase {subject} for good?"):
+            return PROBLEMS_FOUND
+        erasure = memory.erase(turn_id, user=user, session=session)
+    if invocation.as_json:
+        invocation.terminal.json(asdict(erasure))
+    invocation.terminal.words(f"erased {erasure.records:,} turn{'' if erasure.records == 1 else 's'}")
+    return None
+
+
+def _doomed(memory: Memory, invocation: Invocation, turn_id: str | None, user: str | None, session: str | None) -> str:
+    """Show what an erase would take, and name it for the question."""
+    if turn_id is not None:
+        invocation.terminal.words(
+            render_turn(memory.get(turn_id, user=user, session=session), invocation.terminal.width)
+        )
+        return "this turn"
+    count = memory.count(user=user, session=session)
+    part = f"session {session!r}" if session is not None else "all sessions"
+    return f"{count:,} turn{'' if count == 1 else 's'} of " + (f"{user!r}, {part}" if user is not None else part)
+
+
+COMMANDS = {"add": add, "search": search, "get": get, "erase": erase}

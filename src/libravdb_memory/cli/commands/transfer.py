@@ -1,0 +1,100 @@
+"""export, import, backup, restore: the store as a file."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import asdict
+from pathlib import Path
+from typing import IO
+
+import click
+
+from libravdb_memory.cli.exit_codes import OK, PROBLEMS_FOUND
+from libravdb_memory.cli.files import whole_file
+from libravdb_memory.cli.invocation import Invocation, command
+from libravdb_memory.cli.render import counted
+from libravdb_memory.cli.waiting import wait_for_embedding
+from libravdb_memory.errors import InvalidInputError
+from libravdb_memory.portability import export_to
+
+new_file = click.Path(dir_okay=False, path_type=Path)
+
+
+@command("export")
+@click.argument("target", metavar="FILE|-", type=click.Path(dir_okay=False, allow_dash=True, path_type=Path))
+@click.pass_obj
+def export(invocation: Invocation, target: Path) -> None:
+    """Write everything as JSON Lines to FILE, or to stdout for "-".
+
+    A FILE appears only when it is complete. The same memories always give the same bytes.
+    """
+    with (
+        invocation.open_store() as store,
+        whole_file(target) as out,
+        invocation.terminal.progress("exporting") as progress,
+    ):
+        lines = export_to(out, store, progress)
+    if invocation.as_json and str(target) != "-":
+        invocation.terminal.json({"file": str(target), "lines": lines})
+
+
+@command("import")
+@click.argument("source", metavar="FILE|-", type=click.File(encoding="utf-8"))
+@click.option("--wait/--no-wait", default=True, help="Wait until all can be found by meaning.")
+@click.pass_obj
+def import_(invocation: Invocation, source: IO[str], wait: bool) -> None:
+    """Add what export wrote to the store; what is there already stays as it is.
+
+    Every line is checked against its hash. An import that was cut short can simply be run again.
+    """
+    with invocation.open_memory(create=True) as memory:
+        with _utf8_only(source), invocation.terminal.progress("importing") as progress:
+            report = memory.import_(source, progress)
+        invocation.terminal.words(f"{counted(report.records, 'record')} read, {report.added:,} new")
+        if invocation.as_json:
+            invocation.terminal.json(asdict(report))
+        if wait:
+            wait_for_embedding(memory, invocation.terminal)
+
+
+@command("backup")
+@click.argument("target", metavar="FILE", type=new_file)
+@click.pass_obj
+def backup(invocation: Invocation, target: Path) -> None:
+    """Copy the store to FILE, consistently, in one piece."""
+    with invocation.open_store() as store, invocation.terminal.progress("backing up") as progress:
+        store.backup(target, progress)
+    if invocation.as_json:
+        invocation.terminal.json({"file": str(target), "bytes": target.stat().st_size})
+
+
+@command("restore")
+@click.argument("source", metavar="FILE", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@click.option("-y", "--yes", is_flag=True, help="Do not ask before replacing a store.")
+@click.pass_obj
+def restore(invocation: Invocation, source: Path, yes: bool) -> int:
+    """Put a backup in the store's place. A store that is replaced is kept beside it."""
+    from libravdb_memory.store.sqlite.backup import restore as restore_backup
+    from libravdb_memory.store.sqlite.files import locate
+
+    target = locate(invocation.config().db_path)
+    replaces = target.exists()
+    if replaces and not yes and not invocation.terminal.confirmed(f"Replace {target}?"):
+        return PROBLEMS_FOUND
+    with invocation.terminal.progress("restoring") as progress:
+        restore_backup(source, target, progress)
+    if invocation.as_json:
+        invocation.terminal.json({"file": str(target), "replaced": replaces})
+    return OK
+
+
+@contextmanager
+def _utf8_only(source: IO[str]) -> Iterator[None]:
+    try:
+        yield
+    except UnicodeDecodeError as error:
+        raise InvalidInputError(source.name, f"is not UTF-8 text ({error.reason}), so no export") from error
+
+
+COMMANDS = {"export": export, "import": import_, "backup": backup, "restore": restore}

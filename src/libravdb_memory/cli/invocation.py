@@ -1,0 +1,96 @@
+"""What one run of the program was asked, beside its command: which store, how to speak.
+
+The shared options may stand before or after the subcommand; the later one wins.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+import click
+
+from libravdb_memory.cli.terminal import Terminal
+from libravdb_memory.errors import StoreError
+
+if TYPE_CHECKING:
+    from libravdb_memory.config import Config
+    from libravdb_memory.memory import Memory
+    from libravdb_memory.store.protocol import Store
+
+
+@dataclass(slots=True)
+class Invocation:
+    """Filled in by the options as they are parsed, read by the command."""
+
+    db: Path | None = None
+    as_json: bool = False
+    terminal: Terminal = field(default_factory=Terminal)
+
+    def config(self) -> Config:
+        from libravdb_memory.config import load_config
+
+        return load_config(overrides={"db_path": self.db})
+
+    def open_memory(self, *, create: bool = False, on_mismatch: Literal["refuse", "reindex"] = "refuse") -> Memory:
+        from libravdb_memory.memory import Memory
+
+        config = self.config()
+        _check_exists(config, create)
+        return Memory.open(config=config, on_mismatch=on_mismatch)
+
+    @contextmanager
+    def open_store(self) -> Iterator[Store]:
+        """The store alone, for what needs no model; so a missing or other model is no obstacle."""
+        from libravdb_memory.store.sqlite.store import SqliteStore
+
+        config = self.config()
+        _check_exists(config, create=False)
+        with closing(SqliteStore.open(config.db_path, settings=config.store)) as store:
+            yield store
+
+
+def _check_exists(config: Config, create: bool) -> None:
+    """Only commands that put something in make a store: a mistyped path must not look like an empty memory."""
+    from libravdb_memory.store.sqlite.files import locate
+
+    if not create and not (file := locate(config.db_path)).exists():
+        raise StoreError(f"there is no store at {file}; 'libravdb add' makes one")
+
+
+def _remember(context: click.Context, option: click.Parameter, value: Any) -> None:
+    invocation = context.ensure_object(Invocation)
+    if not value:
+        return
+    if option.name == "quiet":
+        invocation.terminal.quiet = True
+    elif option.name in ("db", "as_json"):
+        setattr(invocation, option.name, value)
+
+
+def shared_options() -> list[click.Parameter]:
+    def option(*names: str, **how: Any) -> click.Option:
+        return click.Option(names, expose_value=False, callback=_remember, **how)
+
+    return [
+        option("--db", type=click.Path(path_type=Path), metavar="PATH", help="The store: a file or a folder."),
+        option("--json", "as_json", is_flag=True, help="Answer with JSON on stdout."),
+        option("-q", "--quiet", is_flag=True, help="No progress and no remarks."),
+        option("--debug", is_flag=True, help="Show the traceback of an error."),
+    ]
+
+
+class SharedCommand(click.Command):
+    """A command that also takes the shared options, unless it has one of its own by that name."""
+
+    def __init__(self, name: str | None, **how: Any) -> None:
+        super().__init__(name, **how)
+        taken = {flag for parameter in self.params for flag in parameter.opts}
+        self.params += [option for option in shared_options() if not taken & set(option.opts)]
+
+
+command: Callable[..., Callable[[Callable[..., Any]], click.Command]] = partial(click.command, cls=SharedCommand)

@@ -1,0 +1,186 @@
+"""How values look to a person.
+
+Law: what was remembered is untrusted text; no control or direction character of it reaches a terminal as such.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+import textwrap
+from collections.abc import Sequence
+from itertools import accumulate
+
+import click
+
+from libravdb_memory.cli.dates import local_time
+from libravdb_memory.doctor import Finding
+from libravdb_memory.memory import Status
+from libravdb_memory.model import Hit, Hits, Turn
+from libravdb_memory.retrieve.query import phrases_of
+from libravdb_memory.store.protocol import Verification
+
+_INDENT = "    "
+_MAX_LINES = 6
+_UNSAFE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")
+_SUBJECT_WIDTH = 12
+_MARKS = {
+    "ok": click.style("✓", fg="green"),
+    "note": click.style("•", fg="yellow"),
+    "problem": click.style("✗", fg="red", bold=True),
+}
+_ENDINGS = re.compile(r"(?<=\w{4})(?:ing|ed|es|s|ly)$")
+
+
+# ── text from the past ───────────────────────────────────────────────────────────────────────────────────────────
+
+
+def harmless(text: str) -> str:
+    """The text with control characters made visible and direction marks spelt out."""
+    return _UNSAFE.sub(_picture, text.replace("\r\n", "\n"))
+
+
+def printable(text: str) -> str:
+    """Exact when the output is read by a program, harmless on a terminal."""
+    return harmless(text) if sys.stdout.isatty() else text
+
+
+def _picture(match: re.Match[str]) -> str:
+    code = ord(match[0])
+    if code < 0x20:
+        return chr(0x2400 + code)
+    return "␡" if code == 0x7F else f"\\u{code:04x}"
+
+
+# ── turns and hits ───────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def render_summary(turn: Turn) -> str:
+    """One line: when, who, where."""
+    who = turn.role if turn.speaker is None else f"{turn.speaker} ({turn.role})"
+    return click.style(harmless(f"{local_time(turn.ts)}  {who}  {turn.user} / {turn.session}"), dim=True)
+
+
+def render_turn(turn: Turn, width: int) -> str:
+    return "\n".join([render_summary(turn), *_wrapped(turn.text, width, full=False, terms=None)])
+
+
+def render_exchange(turns: Sequence[Turn], width: int) -> str:
+    """A conversation, a line a turn."""
+    room = width - len(_INDENT) - 14
+    texts = [(turn.role, textwrap.shorten(harmless(turn.text), room, placeholder=" …")) for turn in turns]
+    return "\n".join(f"{_INDENT}{click.style(f'{role:>10}', dim=True)}  {text}" for role, text in texts)
+
+
+def render_hits(query: str, hits: Hits, width: int, *, explain: bool = False, full: bool = False) -> str:
+    terms = _terms(query)
+    return "\n\n".join(_hit(rank, hit, terms, width, explain, full) for rank, hit in enumerate(hits, 1))
+
+
+def _hit(rank: int, hit: Hit, terms: re.Pattern[str] | None, width: int, explain: bool, full: bool) -> str:
+    score = click.style(f"{hit.score:.2f}", fg="green", bold=True)
+    lines = [f"{rank:>2}  {score}  {render_summary(hit.turn)}  {click.style(harmless(hit.id), fg='cyan', dim=True)}"]
+    lines += _wrapped(hit.text, width, full=full, terms=terms)
+    if explain:
+        lines.append(_INDENT + click.style(explanation(hit), fg="blue"))
+    return "\n".join(lines)
+
+
+def explanation(hit: Hit) -> str:
+    """The addends of a score, which stand first among its parts, and the evidence they were made from."""
+    parts = list(hit.parts.items())
+    sums = list(accumulate(value for _, value in parts))
+    addends = next((n for n, total in enumerate(sums, 1) if abs(total - hit.score) < 1e-6 and n >= 2), len(parts))
+    told = " + ".join(f"{name} {value:.2f}" for name, value in parts[:addends])
+    evidence = ", ".join(f"{name} {value:.2f}" for name, value in parts[addends:])
+    return f"{hit.score:.2f} = {told}" + (f"   ({evidence})" if evidence else "")
+
+
+def _terms(query: str) -> re.Pattern[str] | None:
+    """A pattern of the query's words, whatever their endings."""
+    stems = {_ENDINGS.sub("", word) for phrase in phrases_of(query) for word in phrase}
+    return re.compile(r"\b(?:" + "|".join(map(re.escape, sorted(stems))) + r")\w*", re.IGNORECASE) if stems else None
+
+
+def _wrapped(text: str, width: int, *, full: bool, terms: re.Pattern[str] | None) -> list[str]:
+    paragraphs = [line for line in harmless(text).split("\n") if line.strip()]
+    lines = [part for line in paragraphs for part in textwrap.wrap(line, width - len(_INDENT))]
+    shown = lines if full or len(lines) <= _MAX_LINES else _best_window(lines, terms)
+    return [_INDENT + (terms.sub(_emphasised, line) if terms else line) for line in shown]
+
+
+def _best_window(lines: Sequence[str], terms: re.Pattern[str] | None) -> list[str]:
+    """The stretch of lines in which most of the query's words stand; dots mark what is left out."""
+
+    def found(start: int) -> int:
+        window = " ".join(lines[start : start + _MAX_LINES]).lower()
+        return len(set(terms.findall(window))) if terms else 0
+
+    start = max(range(len(lines) - _MAX_LINES + 1), key=lambda at: (found(at), -at))
+    window = list(lines[start : start + _MAX_LINES])
+    return [*(["…"] if start else []), *window, *(["…"] if start + _MAX_LINES < len(lines) else [])]
+
+
+def _emphasised(match: re.Match[str]) -> str:
+    return click.style(match[0], bold=True)
+
+
+# ── the store ────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def render_status(status: Status) -> str:
+    indexing, store = status.indexing, status.store
+    embedded = store.records - indexing.pending
+    rows = [
+        ("store", f"{status.path}  {readable_size(store.bytes_on_disk)}"),
+        ("turns", f"{status.turns:,} in {counted(status.namespaces, 'namespace')}"),
+        ("embedded", f"{embedded:,} of {store.records:,}" + _embedding_notes(status)),
+        ("model", f"{status.model}  {'loaded' if status.model_ready else 'not loaded'}"),
+        ("search", "by meaning and wording" if status.searches_by_meaning else "by wording only, until re-embedded"),
+        *((f"index {name}", state) for name, state in sorted(store.indexes.items())),
+    ]
+    return table(rows)
+
+
+def _embedding_notes(status: Status) -> str:
+    notes = [f"{status.indexing.pending:,} waiting"] if status.indexing.pending else []
+    if status.indexing.unembeddable:
+        notes.append(f"{status.indexing.unembeddable:,} refused by the model")
+    if status.indexing.failure:
+        notes.append(f"standing still: {status.indexing.failure}")
+    return f"  ({'; '.join(notes)})" if notes else ""
+
+
+def render_verification(verification: Verification) -> str:
+    rows = [(name.replace("_", " "), f"{count:,} checked") for name, count in verification.checked.items()]
+    lines = [table(rows)] if rows else []
+    for problem in verification.problems:
+        mark = click.style("✗", fg="red", bold=True)
+        lines.append(f"{mark} {problem.kind} at {harmless(problem.where)}: {harmless(problem.detail)}")
+        lines.append(f"{_INDENT}→ {problem.remedy}")
+    return "\n".join(lines)
+
+
+def render_finding(finding: Finding, width: int) -> str:
+    """A mark, what was looked at, what was found, and what mends it."""
+    lines = textwrap.wrap(harmless(finding.detail), max(width - _SUBJECT_WIDTH - 4, 30)) or [""]
+    head = f"{_MARKS[finding.mark]} {finding.subject.ljust(_SUBJECT_WIDTH)}{lines[0]}"
+    rest = [" " * (_SUBJECT_WIDTH + 2) + line for line in lines[1:]]
+    mend = [" " * (_SUBJECT_WIDTH + 2) + click.style(f"→ {finding.remedy}", fg="cyan")] if finding.remedy else []
+    return "\n".join([head, *rest, *mend])
+
+
+def table(rows: Sequence[tuple[str, str]]) -> str:
+    label_width = max((len(label) for label, _ in rows), default=0)
+    return "\n".join(f"{click.style(label.ljust(label_width), dim=True)}  {value}" for label, value in rows)
+
+
+def counted(number: int, noun: str) -> str:
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
+def readable_size(size: int) -> str:
+    value, units = float(size), ["bytes", "KB", "MB", "GB", "TB"]
+    while value >= 1000 and len(units) > 1:
+        value, units = value / 1000, units[1:]
+    return f"{value:.0f} {units[0]}" if units[0] == "bytes" else f"{value:.1f} {units[0]}"

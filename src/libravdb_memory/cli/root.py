@@ -1,0 +1,84 @@
+"""The root command and the table of its subcommands.
+
+Law: `libravdb --help` loads no command, no model library and no database; a command is imported when it is run.
+"""
+
+from __future__ import annotations
+
+from difflib import get_close_matches
+from importlib import import_module
+from typing import NamedTuple
+
+import click
+
+from libravdb_memory import __version__
+from libravdb_memory.cli.invocation import shared_options
+
+CONTEXT_SETTINGS = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
+
+
+class Row(NamedTuple):
+    name: str
+    module: str
+    help: str
+
+
+COMMANDS = (
+    Row("demo", "demo", "Show what it does, on a temporary store."),
+    Row("add", "memories", "Remember a text, or a file of turns."),
+    Row("search", "memories", "Find turns by meaning and wording."),
+    Row("get", "memories", "Print one turn exactly."),
+    Row("erase", "memories", "Erase a turn, a session, or all of a user."),
+    Row("status", "condition", "Say what is stored and how it is doing."),
+    Row("doctor", "condition", "Look for problems and say how to mend them."),
+    Row("verify", "condition", "Check every record and index."),
+    Row("reindex", "condition", "Re-embed with the configured model."),
+    Row("export", "transfer", "Write everything as JSON Lines."),
+    Row("import", "transfer", "Read what export wrote."),
+    Row("backup", "transfer", "Copy the store to one file."),
+    Row("restore", "transfer", "Put a backup in the store's place."),
+    Row("bench", "bench", "Measure this machine."),
+    Row("completion", "completion", "Print the completion script of a shell."),
+)
+
+
+class LazyGroup(click.Group):
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return [row.name for row in COMMANDS]
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        for row in COMMANDS:
+            if row.name == cmd_name:
+                module = import_module(f"libravdb_memory.cli.commands.{row.module}")
+                command: click.Command = module.COMMANDS[row.name]
+                return command
+        return None
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        names = self.list_commands(ctx)
+        if args and args[0] not in names and (close := get_close_matches(args[0], names, n=1)):
+            ctx.fail(f"No such command {args[0]!r}; did you mean {close[0]}?")
+        return super().resolve_command(ctx, args)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl([(row.name, row.help) for row in COMMANDS])
+
+    def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """The settings, as the dataclasses declare them."""
+        from libravdb_memory.config import known_settings
+
+        with formatter.section("Settings (a variable, or a key of config.toml in the home)"):
+            formatter.write_dl([(setting.variable, setting.help) for setting in known_settings()])
+
+
+@click.group(cls=LazyGroup, context_settings=CONTEXT_SETTINGS, params=shared_options())
+@click.version_option(__version__, "--version", prog_name="libravdb", message="%(prog)s %(version)s")
+def root() -> None:
+    """Local memory for LLM agents: every turn kept exactly, found again by meaning and wording.
+
+    No account, no network, no language model. Data goes to stdout and words to stderr; --json and --db work before
+    and after a command.
+    """

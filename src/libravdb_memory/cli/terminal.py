@@ -1,0 +1,110 @@
+"""Where output goes: data to stdout, words and progress to stderr.
+
+Colour and moving bars only on a terminal; NO_COLOR and a dumb terminal are honoured.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import IO
+
+import click
+
+from libravdb_memory.store.protocol import Progress
+
+_BAR_CELLS = 28
+_FRAME_S = 0.08
+
+
+class Terminal:
+    def __init__(self) -> None:
+        self.quiet = False
+
+    @property
+    def width(self) -> int:
+        """Columns to fill; long lines are hard to read, so at most 110 even on a wide terminal."""
+        return max(40, min(shutil.get_terminal_size((100, 24)).columns, 110))
+
+    def data(self, text: str) -> None:
+        click.echo(text, color=_colourful(sys.stdout))
+
+    def json(self, value: object) -> None:
+        click.echo(json.dumps(value, ensure_ascii=False, indent=2 if sys.stdout.isatty() else None))
+
+    def words(self, text: str) -> None:
+        if not self.quiet:
+            click.echo(text, err=True, color=_colourful(sys.stderr))
+
+    def confirmed(self, question: str) -> bool:
+        """Ask before something that cannot be taken back. Without a terminal nobody can answer: a usage error."""
+        if not sys.stdin.isatty():
+            raise click.UsageError(f"{question} There is no terminal to ask on; add --yes.")
+        if click.confirm(question, err=True):
+            return True
+        self.words("nothing was changed")
+        return False
+
+    @contextmanager
+    def progress(self, label: str) -> Iterator[Progress]:
+        """A bar that moves on a terminal; one line at the end elsewhere; nothing when quiet."""
+        if self.quiet:
+            yield lambda done, total: None
+            return
+        bar = ProgressBar(label, sys.stderr, moving=sys.stderr.isatty())
+        try:
+            yield bar.update
+        except BaseException:
+            bar.finish(failed=True)
+            raise
+        bar.finish(failed=False)
+
+
+class ProgressBar:
+    def __init__(self, label: str, stream: IO[str], *, moving: bool) -> None:
+        self._label = label
+        self._stream = stream
+        self._moving = moving
+        self._started = time.monotonic()
+        self._drawn_at = float("-inf")
+        self._done = self._total = 0
+
+    def update(self, done: int, total: int) -> None:
+        self._done, self._total = done, total
+        now = time.monotonic()
+        if self._moving and (now - self._drawn_at >= _FRAME_S or 0 < total <= done):
+            self._drawn_at = now
+            self._write("\r\x1b[K" + self._picture())
+
+    def finish(self, *, failed: bool) -> None:
+        elapsed = time.monotonic() - self._started
+        count = f" {self._done:,}" if self._done else ""
+        outcome = f"{self._label}: stopped at{count or ' the start'}" if failed else f"{self._label}: {count.strip()}"
+        self._write(("\r\x1b[K" if self._moving else "") + f"{outcome.rstrip(': ')} in {elapsed:.1f} s\n")
+
+    def _picture(self) -> str:
+        if self._total <= 0:
+            return f"{self._label}: {self._done:,}"
+        share = min(self._done / self._total, 1.0)
+        filled = round(share * _BAR_CELLS)
+        return (
+            f"{self._label} {'━' * filled}{'─' * (_BAR_CELLS - filled)} {share:4.0%}  "
+            f"{self._done:,}/{self._total:,}{self._remaining(share)}"
+        )
+
+    def _remaining(self, share: float) -> str:
+        elapsed = time.monotonic() - self._started
+        return f"  {elapsed / share - elapsed:.0f} s left" if 0 < share < 1 and elapsed > 2 else ""
+
+    def _write(self, text: str) -> None:
+        self._stream.write(text)
+        self._stream.flush()
+
+
+def _colourful(stream: IO[str]) -> bool:
+    return stream.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
