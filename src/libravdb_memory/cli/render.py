@@ -57,8 +57,12 @@ def _picture(match: re.Match[str]) -> str:
 
 def render_summary(turn: Turn) -> str:
     """One line: when, who, where."""
+    return _when_and_who(turn) + click.style(harmless(f"{turn.user} / {turn.session}"), dim=True)
+
+
+def _when_and_who(turn: Turn) -> str:
     who = turn.role if turn.speaker is None else f"{turn.speaker} ({turn.role})"
-    return click.style(harmless(f"{local_time(turn.ts)}  {who}  {turn.user} / {turn.session}"), dim=True)
+    return f"{click.style(local_time(turn.ts), dim=True)}  {harmless(who)}  "
 
 
 def render_turn(turn: Turn, width: int) -> str:
@@ -79,7 +83,8 @@ def render_hits(query: str, hits: Hits, width: int, *, explain: bool = False, fu
 
 def _hit(rank: int, hit: Hit, terms: re.Pattern[str] | None, width: int, explain: bool, full: bool) -> str:
     score = click.style(f"{hit.score:.2f}", fg="green", bold=True)
-    lines = [f"{rank:>2}  {score}  {render_summary(hit.turn)}  {click.style(harmless(hit.id), fg='cyan', dim=True)}"]
+    place = click.style(harmless(f"{hit.turn.session}  {hit.id}"), dim=True)
+    lines = [f"{rank:>2}  {score}  {_when_and_who(hit.turn)}{place}"]
     lines += _wrapped(hit.text, width, full=full, terms=terms)
     if explain:
         lines.append(_INDENT + click.style(explanation(hit), fg="blue"))

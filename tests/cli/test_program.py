@@ -1,0 +1,286 @@
+"""The program as a whole: help, options, streams, exit codes, signals."""
+
+from __future__ import annotations
+
+import json
+import os
+import pty
+import select
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import click
+import pytest
+
+from libravdb_memory import __version__, errors
+from libravdb_memory.cli.exit_codes import BY_ERROR, exit_code_of
+from libravdb_memory.cli.root import COMMANDS, root
+from libravdb_memory.config import known_settings
+
+ROOT = Path(__file__).resolve().parents[2]
+HEAVY = ("numpy", "onnxruntime", "tokenizers", "usearch", "apsw")
+
+
+# ── help ─────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+@pytest.mark.parametrize("arguments", [["--help"], ["-h"], ["--version"]])
+def test_help_loads_no_heavy_library(environment: dict[str, str], arguments: list[str]) -> None:
+    code = (
+        "import sys; from libravdb_memory.cli import main; code = main(sys.argv[1:]);"
+        f"heavy = [name for name in {HEAVY!r} if name in sys.modules]; assert not heavy, heavy; sys.exit(code)"
+    )
+    done = subprocess.run([sys.executable, "-c", code, *arguments], env=environment, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+
+
+def test_help_lists_every_command_and_setting(cli) -> None:  # type: ignore[no-untyped-def]
+    out = cli("--help").out
+    assert all(row.name in out and row.help in out for row in COMMANDS)
+    assert all(setting.variable in out for setting in known_settings())
+
+
+@pytest.mark.parametrize("row", COMMANDS, ids=lambda row: row.name)
+def test_every_command_exists_and_explains_itself(cli, row) -> None:  # type: ignore[no-untyped-def]
+    result = cli(row.name, "--help")
+    assert result.code == 0 and result.out.startswith(f"Usage: libravdb {row.name}")
+    command = root.get_command(click.Context(root), row.name)
+    assert command is not None and command.name == row.name and command.help
+
+
+def test_the_version_is_the_package_s(cli) -> None:  # type: ignore[no-untyped-def]
+    assert cli("--version").out == f"libravdb {__version__}\n"
+
+
+def test_a_misspelt_command_is_told_its_neighbour(cli) -> None:  # type: ignore[no-untyped-def]
+    result = cli("serch")
+    assert result.code == 2 and "did you mean search?" in result.err
+
+
+def test_the_installed_program_runs(environment: dict[str, str]) -> None:
+    program = Path(sys.executable).parent / "libravdb"
+    done = subprocess.run([program, "--version"], env=environment, capture_output=True, text=True)
+    assert done.stdout == f"libravdb {__version__}\n"
+
+
+# ── exit codes ───────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def test_every_error_class_has_its_exit_code() -> None:
+    kinds = [kind for kind in vars(errors).values() if isinstance(kind, type) and issubclass(kind, Exception)]
+    known = {kind: kind.__new__(kind) for kind in kinds if kind is not errors.LibraVDBError}
+    assert {exit_code_of(error) for error in known.values()} == {2, 3, 4, 5, 6}
+
+
+def test_no_row_of_exit_codes_hides_a_later_one() -> None:
+    kinds = [kind for kind, _ in BY_ERROR]
+    for at, kind in enumerate(kinds):
+        assert not any(issubclass(later, kind) for later in kinds[at + 1 :])
+
+
+def test_the_guide_tells_every_exit_code() -> None:
+    guide = (ROOT / "docs" / "guide" / "cli.md").read_text("utf-8")
+    assert all(f"| {code} |" in guide for code in {0, 1, 70, 130, 141} | {code for _, code in BY_ERROR})
+
+
+def test_the_guide_names_every_command() -> None:
+    guide = (ROOT / "docs" / "guide" / "cli.md").read_text("utf-8")
+    assert all(f"libravdb {row.name}" in guide for row in COMMANDS)
+
+
+def test_an_unexpected_error_is_one_line_and_points_to_the_traceback(cli, monkeypatch: pytest.MonkeyPatch) -> None:  # type: ignore[no-untyped-def]
+    def broken(**_: object) -> None:
+        raise RuntimeError("the moon is\nin the wrong place")
+
+    monkeypatch.setattr("libravdb_memory.config.load_config", broken)
+    result = cli("status")
+    assert result.code == 70 and result.err.count("\n") == 1 and "--debug" in result.err
+    debugged = cli("status", "--debug")
+    assert debugged.code == 70 and "Traceback" in debugged.err and "the moon is" in debugged.err
+
+
+def test_an_expected_error_shows_no_traceback_unless_asked(cli) -> None:  # type: ignore[no-untyped-def]
+    assert "Traceback" not in cli("status").err
+    assert "Traceback" in cli("--debug", "status").err
+
+
+def test_a_bad_setting_is_a_usage_error_of_one_line(libravdb) -> None:  # type: ignore[no-untyped-def]
+    result = libravdb("status", LIBRAVDB_EMBEDDING_BACKEND="hashd")
+    assert (result.code, result.out) == (2, "")
+    assert result.err.startswith("libravdb: setting embedding.backend") and result.err.count("\n") == 1
+
+
+# ── options and streams ──────────────────────────────────────────────────────────────────────────────────────────
+
+
+def test_shared_options_work_before_and_after_the_command(cli, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
+    place = tmp_path / "elsewhere.libravdb"
+    cli("--db", place, "add", "hello", "--id", "h")
+    assert json.loads(cli("--json", "--db", place, "get", "h").out) == json.loads(
+        cli("get", "h", "--db", place, "--json").out
+    )
+    assert cli("--db", tmp_path / "wrong", "get", "h", "--db", place).out == "hello\n", "the later one wins"
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["add", "more", "--id", "m"],
+        ["search", "hello", "--user", "ada"],
+        ["get", "h"],
+        ["status"],
+        ["doctor"],
+        ["verify"],
+        ["reindex"],
+        ["reindex", "--indexes"],
+        ["backup", "copy.bak"],
+        ["export", "all.jsonl"],
+        ["erase", "h", "--yes"],
+    ],
+    ids=lambda arguments: " ".join(arguments),
+)
+def test_json_output_is_one_document_and_nothing_else(
+    cli, arguments: list[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:  # type: ignore[no-untyped-def]
+    monkeypatch.chdir(tmp_path)
+    cli("add", "hello", "--user", "ada", "--id", "h")
+    result = cli(*arguments, "--json")
+    assert isinstance(json.loads(result.out), dict), result.err
+
+
+def test_quiet_says_nothing_on_stderr(cli) -> None:  # type: ignore[no-untyped-def]
+    cli("add", "hello", "--user", "ada", "--id", "h")
+    for arguments in (["add", "more", "--user", "ada"], ["verify"], ["reindex"], ["export", "-"], ["search", "zzz"]):
+        assert cli(*arguments, "--quiet").err == ""
+
+
+def test_output_to_a_pipe_has_no_colour(libravdb) -> None:  # type: ignore[no-untyped-def]
+    libravdb("add", "hello there", "--user", "ada")
+    result = libravdb("search", "hello", "--user", "ada", "--explain")
+    assert "\x1b" not in result.out + result.err and "hello there" in result.out
+
+
+def test_data_is_utf8_whatever_the_locale(libravdb) -> None:  # type: ignore[no-untyped-def]
+    libravdb("add", "-", "--id", "h", stdin="naïve 🦆", LC_ALL="C.UTF-8")
+    assert libravdb("get", "h", LC_ALL="C", PYTHONUTF8="0", PYTHONCOERCECLOCALE="0").out == "naïve 🦆\n"
+
+
+def test_a_reader_that_goes_away_is_no_error_message(environment: dict[str, str], libravdb) -> None:  # type: ignore[no-untyped-def]
+    lines = "".join(json.dumps({"text": "x" * 1000, "user": "ada"}) + "\n" for _ in range(300))
+    libravdb("add", "--jsonl", "-", "--no-wait", stdin=lines)
+    command = [sys.executable, "-m", "libravdb_memory", "--quiet", "export", "-"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment) as process:
+        assert process.stdout and process.stderr
+        process.stdout.read(10)
+        process.stdout.close()
+        assert process.stderr.read() == b""
+        assert process.wait() == 141
+
+
+# ── two processes, interruption, a terminal ──────────────────────────────────────────────────────────────────────
+
+
+def test_a_second_process_is_told_who_has_the_store(environment: dict[str, str], libravdb, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
+    command = [sys.executable, "-m", "libravdb_memory", "add", "--jsonl", "-", "--user", "ada"]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment) as owner:
+        assert owner.stdin and owner.stdout
+        owner.stdin.write(b'{"text": "first"}\n' + b" " * 100_000)
+        owner.stdin.flush()
+        assert owner.stdout.readline().strip(), "its first turn is stored, so it has the store"
+        second = libravdb("status")
+        assert second.code == 5 and f"process {owner.pid}" in second.err and second.err.count("\n") == 1
+        looked = libravdb("doctor")
+        assert looked.code == 0 and f"process {owner.pid}" in looked.out
+        assert libravdb("restore", tmp_path / "store.libravdb", "--yes").code == 5
+        owner.stdin.close()
+        assert owner.wait() == 0
+    assert libravdb("status").code == 0
+
+
+def test_an_interrupted_command_says_so_and_keeps_what_it_stored(environment: dict[str, str], libravdb) -> None:  # type: ignore[no-untyped-def]
+    command = [sys.executable, "-m", "libravdb_memory", "add", "--jsonl", "-", "--user", "ada"]
+    with subprocess.Popen(
+        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment
+    ) as process:
+        assert process.stdin and process.stdout and process.stderr
+        process.stdin.write(b'{"text": "kept", "id": "k"}\n' + b" " * 100_000)
+        process.stdin.flush()
+        process.stdout.readline()
+        process.send_signal(signal.SIGINT)
+        assert process.wait(timeout=30) == 130
+        assert process.stderr.read().decode().strip() == "libravdb: interrupted"
+    assert libravdb("get", "k").out == "kept\n"
+
+
+def on_a_terminal(environment: dict[str, str], *arguments: str, typed: str = "") -> tuple[int, str]:
+    """Run the program on a pseudo-terminal; its exit code and everything it showed."""
+    pid, terminal = pty.fork()
+    if pid == 0:  # pragma: no cover - becomes the program
+        os.execve(sys.executable, [sys.executable, "-m", "libravdb_memory", *arguments], environment)
+    os.write(terminal, typed.encode())
+    shown, deadline = b"", time.monotonic() + 60
+    while time.monotonic() < deadline:
+        ready, _, _ = select.select([terminal], [], [], 1.0)
+        try:
+            chunk = os.read(terminal, 65536) if ready else None
+        except OSError:
+            break
+        if chunk == b"":
+            break
+        shown += chunk or b""
+    os.close(terminal)
+    return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]), shown.decode()
+
+
+def test_a_terminal_gets_colour_unless_it_said_no(environment: dict[str, str], libravdb) -> None:  # type: ignore[no-untyped-def]
+    libravdb("add", "hello there", "--user", "ada")
+    coloured = {**environment, "TERM": "xterm"}
+    code, shown = on_a_terminal(coloured, "search", "hello", "--user", "ada")
+    assert code == 0 and "\x1b[1mhello\x1b[0m there" in shown
+    code, shown = on_a_terminal({**coloured, "NO_COLOR": "1"}, "search", "hello", "--user", "ada")
+    assert code == 0 and "\x1b[1m" not in shown and "hello there" in shown
+
+
+def test_a_terminal_is_safe_from_what_was_remembered(environment: dict[str, str], libravdb) -> None:  # type: ignore[no-untyped-def]
+    hostile = "owned\x1b]0;title\x07\x1b[2J\u202e"
+    libravdb("add", "-", "--user", "ada", "--id", "h", stdin=hostile)
+    for arguments in (["get", "h"], ["search", "owned", "--user", "ada"]):
+        _, shown = on_a_terminal({**environment, "TERM": "xterm", "NO_COLOR": "1"}, *arguments)
+        assert "owned" in shown and not any(bad in shown for bad in ("\x1b]0", "\x07", "\x1b[2J", "\u202e"))
+    assert libravdb("get", "h").out == hostile + "\n", "a program gets the exact text"
+
+
+@pytest.mark.parametrize(("typed", "code", "left"), [("n\n", 1, 0), ("y\n", 0, 3)])
+def test_erase_asks_on_a_terminal(environment: dict[str, str], libravdb, typed: str, code: int, left: int) -> None:  # type: ignore[no-untyped-def]
+    libravdb("add", "keep me?", "--user", "ada", "--id", "h")
+    answered, shown = on_a_terminal({**environment, "NO_COLOR": "1"}, "erase", "h", typed=typed)
+    assert answered == code and "keep me?" in shown and "Erase this turn for good?" in shown
+    assert libravdb("get", "h").code == left
+
+
+# ── completion ───────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_completion_prints_a_script_for_each_shell(cli, shell: str) -> None:  # type: ignore[no-untyped-def]
+    result = cli("completion", shell)
+    assert result.code == 0 and "_LIBRAVDB_COMPLETE" in result.out
+
+
+def test_completion_knows_commands_and_options(environment: dict[str, str]) -> None:
+    def completed(words: str) -> list[str]:
+        asked = {
+            **environment,
+            "_LIBRAVDB_COMPLETE": "bash_complete",
+            "COMP_WORDS": words,
+            "COMP_CWORD": str(words.count(" ")),
+        }
+        program = Path(sys.executable).parent / "libravdb"
+        done = subprocess.run([program], env=asked, capture_output=True, text=True)
+        return [line.partition(",")[2] for line in done.stdout.splitlines()]
+
+    assert completed("libravdb se") == ["search"]
+    assert "--explain" in completed("libravdb search --")

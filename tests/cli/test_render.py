@@ -1,0 +1,107 @@
+"""How values look, and dates as people write them."""
+
+from __future__ import annotations
+
+import re
+import time
+import unicodedata
+from datetime import datetime
+
+import pytest
+from click import unstyle
+from hypothesis import given
+from hypothesis import strategies as st
+
+from libravdb_memory.cli.dates import local_time, moment
+from libravdb_memory.cli.render import explanation, harmless, readable_size, render_hits, render_turn
+from libravdb_memory.model import Hit, Hits, Turn
+
+
+def turn(text: str = "hello", **fields: str) -> Turn:
+    return Turn(**{"id": "t", "text": text, "user": "ada", "session": "s", "role": "user", "ts": 0, **fields})  # type: ignore[arg-type]
+
+
+def hit(text: str) -> Hit:
+    return Hit("t", text, 0.75, {"dense": 0.5, "lexical": 0.25, "cosine": 0.9}, turn(text))
+
+
+@given(st.text())
+def test_no_control_or_direction_character_survives(text: str) -> None:
+    shown = harmless(text)
+    kept = {char for char in shown if unicodedata.category(char) == "Cc"}
+    assert kept <= {"\n", "\t"}
+    assert not re.search("[\u202a-\u202e\u2066-\u2069]", shown)
+
+
+@given(st.text(st.characters(codec="utf-8", exclude_categories=["Cc", "Cf", "Zl", "Zp"])))
+def test_ordinary_text_is_shown_as_it_is(text: str) -> None:
+    assert harmless(text) == text
+
+
+@given(st.text(), st.text(max_size=40), st.integers(40, 110), st.booleans())
+def test_hits_of_any_text_fit_the_width(text: str, query: str, width: int, full: bool) -> None:
+    shown = unstyle(render_hits(query, Hits((hit(text),)), width, full=full))
+    assert all(len(line) <= width for line in shown.split("\n")[1:])
+
+
+def test_a_long_turn_is_shown_where_the_words_stand() -> None:
+    text = "\n".join(f"line {n} of filler" for n in range(50)) + "\nthe heron waits\n" + "more filler\n" * 50
+    shown = unstyle(render_hits("herons", Hits((hit(text),)), 80))
+    assert "the heron waits" in shown and shown.count("…") == 2 and len(shown.splitlines()) < 12
+    assert "line 0 of" in render_hits("herons", Hits((hit(text),)), 80, full=True)
+
+
+def test_query_words_stand_out_whatever_their_ending() -> None:
+    assert "\x1b[1mdeployed\x1b[0m" in render_hits("deploying", Hits((hit("we deployed it"),)), 80)
+
+
+def test_an_explanation_adds_up_and_shows_the_evidence() -> None:
+    assert explanation(hit("x")) == "0.75 = dense 0.50 + lexical 0.25   (cosine 0.90)"
+
+
+def test_names_of_the_past_are_harmless_too() -> None:
+    assert "\x1b" not in unstyle(render_turn(turn(role="\x1b[2J", session="\x07"), 80))
+
+
+@pytest.mark.parametrize(
+    ("size", "shown"), [(0, "0 bytes"), (999, "999 bytes"), (1000, "1.0 KB"), (2_500_000, "2.5 MB")]
+)
+def test_sizes_are_readable(size: int, shown: str) -> None:
+    assert readable_size(size) == shown
+
+
+@pytest.fixture
+def in_berlin(monkeypatch: pytest.MonkeyPatch):  # type: ignore[no-untyped-def]
+    monkeypatch.setenv("TZ", "CET-1CEST,M3.5.0,M10.5.0/3")
+    time.tzset()
+    yield
+    monkeypatch.undo()
+    time.tzset()
+
+
+def test_a_date_means_its_whole_local_day(in_berlin: None) -> None:
+    assert moment("2026-03-29") == datetime.fromisoformat("2026-03-29T00:00:00+01:00")
+    assert moment("2026-03-29", day_end=True) == datetime.fromisoformat("2026-03-29T23:59:59.999+02:00")
+
+
+def test_a_time_is_local_unless_it_names_a_zone(in_berlin: None) -> None:
+    assert moment("2026-07-01T12:00") == datetime.fromisoformat("2026-07-01T12:00:00+02:00")
+    assert moment("2026-07-01T12:00Z") == datetime.fromisoformat("2026-07-01T12:00:00+00:00")
+
+
+def test_a_time_is_shown_local(in_berlin: None) -> None:
+    assert local_time(0) == "1970-01-01 01:00"
+
+
+@given(st.integers(-62_135_596_800_000, 253_402_300_799_999))
+def test_every_time_that_can_be_stored_can_be_shown(ts: int) -> None:
+    assert local_time(ts)
+
+
+@given(st.text())
+def test_a_text_is_a_moment_with_a_zone_or_a_value_error(text: str) -> None:
+    try:
+        found = moment(text)
+    except (ValueError, OverflowError):
+        return
+    assert found.tzinfo is not None
