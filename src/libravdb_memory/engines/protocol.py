@@ -29,6 +29,7 @@ class EmbeddingSpace:
     """The identity of a vector space: vectors of two spaces must never be compared.
 
     `revision` pins the weights (a sha256 of the model and tokenizer files, or a name the endpoint's owner vouches for).
+    `long_text` names the rule for texts over `max_tokens`; `shortening` how longer vectors were cut to `dimensions`.
     """
 
     model: str
@@ -40,6 +41,7 @@ class EmbeddingSpace:
     document_prefix: str = ""
     max_tokens: int = 256
     long_text: str = "windows"
+    shortening: str = ""
 
     @property
     def fingerprint(self) -> str:

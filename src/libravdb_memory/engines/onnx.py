@@ -1,0 +1,183 @@
+"""Sentence embeddings by any ONNX model whose folder has a manifest; the bundled model is one such folder.
+
+Loading happens once, on first use, under a lock. Inputs are sorted by length, run in batches padded to their longest
+member and bounded in tokens, and put back in order.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator, Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from libravdb_memory.engines import windows
+from libravdb_memory.engines.manifest import Manifest, read_manifest
+from libravdb_memory.engines.profiles import shortening_of
+from libravdb_memory.engines.protocol import EmbeddingSpace
+from libravdb_memory.engines.windows import Window
+from libravdb_memory.errors import ConfigError, ModelUnavailableError
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from libravdb_memory.engines.session import Session
+
+BUNDLED = Path(__file__).parent / "bundled"
+# Larger batches run slower per text: their activations leave the cache.
+MOST_TOKENS_PER_BATCH = 512
+TEXTS_PER_ROUND = 1024
+
+
+class OnnxEmbedder:
+    def __init__(
+        self, folder: Path = BUNDLED, *, threads: int = 1, batch_size: int = 32, dimensions: int | None = None
+    ) -> None:
+        self._folder = folder
+        self._threads = threads
+        self._batch_size = batch_size
+        self._dimensions = dimensions
+        self._lock = threading.Lock()
+        self._session: Session | None = None
+
+    @cached_property
+    def _manifest(self) -> Manifest:
+        manifest = read_manifest(self._folder)
+        wanted = self._dimensions
+        if wanted not in (None, manifest.dimensions, *manifest.matryoshka):
+            sizes = sorted({manifest.dimensions, *manifest.matryoshka})
+            raise ConfigError("embedding.dimensions", f"{manifest.model} has {sizes}, not {wanted}")
+        return manifest
+
+    @property
+    def space(self) -> EmbeddingSpace:
+        return self._space
+
+    @cached_property
+    def _space(self) -> EmbeddingSpace:
+        manifest = self._manifest
+        size = self._dimensions or manifest.dimensions
+        return EmbeddingSpace(
+            model=manifest.model,
+            revision=manifest.pinned_revision(),
+            dimensions=size,
+            normalised=manifest.normalise or size != manifest.dimensions,
+            pooling=manifest.pooling,
+            query_prefix=manifest.query_prefix,
+            document_prefix=manifest.document_prefix,
+            max_tokens=manifest.max_tokens,
+            long_text=windows.rule(manifest.max_tokens),
+            shortening=shortening_of(size, manifest.dimensions, manifest.layer_norm),
+        )
+
+    @property
+    def ready(self) -> bool:
+        return self._session is not None
+
+    def warm_up(self) -> None:
+        self._loaded()
+
+    def close(self) -> None:
+        """Let go of the model; a later call loads it again."""
+        with self._lock:
+            self._session = None
+
+    def embed_documents(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        return self._embed(texts, self._manifest.document_prefix)
+
+    def embed_query(self, text: str) -> NDArray[np.float32]:
+        row: NDArray[np.float32] = self._embed([text], self._manifest.query_prefix)[0]
+        return row
+
+    def _loaded(self) -> Session:
+        with self._lock:
+            if self._session is None:
+                from libravdb_memory.engines.session import Session
+
+                self._session = Session(self._manifest, self._threads)
+            return self._session
+
+    def _embed(self, texts: Sequence[str], prefix: str) -> NDArray[np.float32]:
+        import numpy as np
+
+        rows = np.zeros((len(texts), self.space.dimensions), np.float32)
+        if not any(map(str.strip, texts)):
+            return rows
+        session = self._loaded()
+        for start in range(0, len(texts), TEXTS_PER_ROUND):
+            self._fill(rows, texts, range(start, min(start + TEXTS_PER_ROUND, len(texts))), prefix, session)
+        return rows
+
+    def _fill(
+        self, rows: NDArray[np.float32], texts: Sequence[str], places: range, prefix: str, session: Session
+    ) -> None:
+        from libravdb_memory.engines import vectors
+
+        pieces = [(place, window) for place in places for window in self._windows(texts[place], prefix, session)]
+        if not pieces:
+            return
+        made = self._run([window for _, window in pieces], session)
+        start = 0
+        while start < len(pieces):
+            place = pieces[start][0]
+            end = next((i for i in range(start, len(pieces)) if pieces[i][0] != place), len(pieces))
+            weights = [window.weight for _, window in pieces[start:end]]
+            mean = made[start] if end - start == 1 else vectors.weighted_mean(made[start:end], weights)
+            rows[place] = vectors.unit(mean) if self.space.normalised else mean
+            start = end
+
+    def _windows(self, text: str, prefix: str, session: Session) -> Iterator[Window]:
+        text = text.strip()
+        if not text:
+            return
+        pieces = windows.sample(text, self._manifest.max_tokens)
+        whole = len(pieces) == 1
+        lead_size = len(session.tokens(prefix.rstrip())) if prefix else 0
+        for piece in pieces:
+            ids = session.tokens(prefix + piece)
+            lead, own = ids[:lead_size], ids[lead_size:]
+            room = self._manifest.max_tokens - len(session.frame.around(lead))
+            if room < 1:
+                raise ModelUnavailableError(self._manifest.model, "max_tokens leaves no room beside prefix and frame")
+            cuts = windows.overlapping(len(own), room)
+            for cut in cuts if whole else cuts[:1]:
+                yield Window(session.frame.around(lead + own[cut]), len(own[cut]))
+
+    def _run(self, inputs: list[Window], session: Session) -> NDArray[np.float32]:
+        import numpy as np
+
+        from libravdb_memory.engines import vectors
+
+        made = np.zeros((len(inputs), self.space.dimensions), np.float32)
+        for batch in self._batches([len(window.ids) for window in inputs], session.batches):
+            ids, mask = vectors.pad([inputs[place].ids for place in batch], session.pad_id)
+            made[batch] = self._finish(vectors.pool(session.run(ids, mask), mask, self._manifest.pooling))
+        return made
+
+    def _batches(self, lengths: list[int], together: bool) -> Iterator[list[int]]:
+        batch: list[int] = []
+        for place in sorted(range(len(lengths)), key=lengths.__getitem__):
+            full = len(batch) >= self._batch_size or (len(batch) + 1) * lengths[place] > MOST_TOKENS_PER_BATCH
+            if batch and (full or not together):
+                yield batch
+                batch = []
+            batch.append(place)
+        if batch:
+            yield batch
+
+    def _finish(self, rows: NDArray[np.float32]) -> NDArray[np.float32]:
+        import numpy as np
+
+        from libravdb_memory.engines import vectors
+
+        manifest, size = self._manifest, self.space.dimensions
+        if rows.ndim != 2 or rows.shape[1] != manifest.dimensions:
+            reason = f"it gives vectors of shape {rows.shape[1:]}, its manifest says {manifest.dimensions}"
+            raise ModelUnavailableError(manifest.model, reason)
+        if not np.isfinite(rows).all():
+            raise ModelUnavailableError(manifest.model, "it gave a value that is not finite")
+        if size != manifest.dimensions:
+            return vectors.shorten(rows, size, manifest.layer_norm)
+        return vectors.unit(rows) if manifest.normalise else rows

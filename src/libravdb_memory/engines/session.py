@@ -1,0 +1,118 @@
+"""A loaded model: onnxruntime and tokenizers behind two typed calls. The only module that touches either.
+
+Law: a batch never changes a vector. Models that quantise activations over the whole batch are recognised by their
+operators and `batches` is false for them: they must be run one input at a time.
+"""
+
+from __future__ import annotations
+
+import mmap
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import onnxruntime
+from tokenizers import Tokenizer
+
+from libravdb_memory.engines.windows import Frame
+from libravdb_memory.errors import ModelUnavailableError
+
+if TYPE_CHECKING:
+    from libravdb_memory.engines.manifest import Manifest
+    from libravdb_memory.engines.vectors import F32, I64
+
+_KNOWN_INPUTS = ("input_ids", "attention_mask", "token_type_ids")
+_BATCH_WIDE_OPERATOR = b"DynamicQuantize"
+_FATAL_ONLY = 4
+_PAD_NAMES = ("[PAD]", "<pad>", "<|pad|>", "<|endoftext|>")
+
+
+class Session:
+    """Safe to use from many threads."""
+
+    def __init__(self, manifest: Manifest, threads: int) -> None:
+        manifest.check_files()
+        self._model = manifest.model
+        self._tokenizer = _load_tokenizer(manifest)
+        self._session = _load_session(manifest, threads)
+        self._inputs = self._checked_inputs()
+        self._output = self._checked_output(manifest.output)
+        self.batches = not _quantises_over_the_batch(manifest.model_path)
+        self.frame = self._frame()
+        self.pad_id = self._pad_id()
+
+    def tokens(self, text: str) -> list[int]:
+        """Ids of the text itself, without special tokens; a name like [SEP] inside it is plain text."""
+        return list(self._tokenizer.encode(_speakable(text), add_special_tokens=False).ids)
+
+    def run(self, ids: I64, mask: I64) -> F32:
+        feeds = {"input_ids": ids, "attention_mask": mask}
+        if "token_type_ids" in self._inputs:
+            feeds["token_type_ids"] = np.zeros_like(ids)
+        try:
+            (output,) = self._session.run([self._output], {name: feeds[name] for name in self._inputs})
+        except Exception as error:  # onnxruntime's own errors share no public parent below Exception
+            raise ModelUnavailableError(self._model, f"it failed on an input of shape {ids.shape}: {error}") from error
+        return np.asarray(output, np.float32)
+
+    def _checked_inputs(self) -> list[str]:
+        names = [str(entry.name) for entry in self._session.get_inputs()]
+        if unknown := [name for name in names if name not in _KNOWN_INPUTS]:
+            raise ModelUnavailableError(self._model, f"it wants an input {unknown[0]!r}; known are {_KNOWN_INPUTS}")
+        return names
+
+    def _checked_output(self, wanted: str) -> str:
+        names = [str(entry.name) for entry in self._session.get_outputs()]
+        if wanted and wanted not in names:
+            raise ModelUnavailableError(self._model, f"it has no output {wanted!r}, only {names}")
+        return wanted or names[0]
+
+    def _frame(self) -> Frame:
+        """The special tokens this tokenizer puts around a text."""
+        encoding = self._tokenizer.encode("a")
+        special = list(encoding.special_tokens_mask)
+        own = [place for place, mark in enumerate(special) if not mark] or [len(special)]
+        return Frame(tuple(encoding.ids[: own[0]]), tuple(encoding.ids[own[-1] + 1 :]))
+
+    def _pad_id(self) -> int:
+        found = (self._tokenizer.token_to_id(name) for name in _PAD_NAMES)
+        return next((place for place in found if place is not None), 0)
+
+
+def _load_tokenizer(manifest: Manifest) -> Tokenizer:
+    try:
+        tokenizer = Tokenizer.from_file(str(manifest.tokenizer_path))
+    except Exception as error:  # tokenizers raises bare Exception
+        raise ModelUnavailableError(manifest.model, f"{manifest.tokenizer_path} is not a tokenizer: {error}") from error
+    tokenizer.no_truncation()
+    tokenizer.no_padding()
+    tokenizer.encode_special_tokens = True
+    return tokenizer
+
+
+def _load_session(manifest: Manifest, threads: int) -> Any:
+    runtime: Any = onnxruntime
+    options = runtime.SessionOptions()
+    options.intra_op_num_threads = threads
+    options.inter_op_num_threads = 1
+    options.log_severity_level = _FATAL_ONLY
+    try:
+        return runtime.InferenceSession(
+            str(manifest.model_path), sess_options=options, providers=["CPUExecutionProvider"]
+        )
+    except Exception as error:  # onnxruntime's own errors share no public parent below Exception
+        raise ModelUnavailableError(manifest.model, f"{manifest.model_path} cannot be loaded: {error}") from error
+
+
+def _quantises_over_the_batch(path: Path) -> bool:
+    with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as raw:
+        return raw.find(_BATCH_WIDE_OPERATOR) >= 0
+
+
+def _speakable(text: str) -> str:
+    """The text with lone surrogates replaced, which have no UTF-8."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+    return text

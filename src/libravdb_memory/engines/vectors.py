@@ -1,0 +1,67 @@
+"""Arithmetic on rows of vectors: pooling, unit length, prefixes. Imports numpy: import it where vectors are made.
+
+Law: finite in, finite out. A row that is zero stays zero; no division is by zero.
+
+A Matryoshka prefix is *regularised*: the full vector is brought to mean 0 and variance 1 (when the model's authors say
+so), then cut, then brought to length 1, so that prefixes of one model are comparable with each other and never NaN.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from libravdb_memory.engines.protocol import Pooling
+
+F32 = NDArray[np.float32]
+I64 = NDArray[np.int64]
+
+_TINY = 1e-12
+_LAYER_NORM_EPSILON = 1e-5
+
+
+def unit(rows: F32) -> F32:
+    # A float32 square overflows above 1e19 and vanishes below 1e-19: scale first, and sum in float64.
+    wide = rows.astype(np.float64)
+    largest = np.abs(wide).max(axis=-1, keepdims=True, initial=0.0)
+    scaled = wide / np.where(largest > 0, largest, 1.0)
+    length = np.linalg.norm(scaled, axis=-1, keepdims=True)
+    return np.asarray(scaled / np.maximum(length, _TINY), np.float32)
+
+
+def pool(tokens: F32, mask: I64, pooling: Pooling) -> F32:
+    """Token vectors [batch, tokens, d] (or finished vectors [batch, d]) to one vector per row."""
+    if pooling == "none":
+        return tokens
+    if pooling == "cls":
+        first: F32 = tokens[:, 0]
+        return first
+    if pooling == "last":
+        last: F32 = tokens[np.arange(len(tokens)), np.maximum(mask.sum(axis=1) - 1, 0)]
+        return last
+    kept = mask[..., None].astype(np.float32)
+    return np.asarray((tokens * kept).sum(axis=1) / np.maximum(kept.sum(axis=1), 1.0), np.float32)
+
+
+def shorten(rows: F32, dimensions: int, layer_norm: bool) -> F32:
+    """The regularised prefix of each row, of length 1."""
+    full = rows.astype(np.float64)
+    if layer_norm:
+        centred = full - full.mean(axis=-1, keepdims=True)
+        full = centred / np.sqrt((centred**2).mean(axis=-1, keepdims=True) + _LAYER_NORM_EPSILON)
+    return unit(full[..., :dimensions].astype(np.float32))
+
+
+def pad(inputs: list[tuple[int, ...]], fill: int) -> tuple[I64, I64]:
+    """Token ids and mask, padded to the longest of this batch."""
+    longest = max(map(len, inputs))
+    ids = np.full((len(inputs), longest), fill, np.int64)
+    mask = np.zeros_like(ids)
+    for row, tokens in enumerate(inputs):
+        ids[row, : len(tokens)] = tokens
+        mask[row, : len(tokens)] = 1
+    return ids, mask
+
+
+def weighted_mean(rows: F32, weights: list[int]) -> F32:
+    return np.average(rows.astype(np.float64), axis=0, weights=weights).astype(np.float32)
