@@ -1,0 +1,289 @@
+"""Filling the budget: six claims, in order, each exact.
+
+    1 hard rules, all · 2 base tail: the last m turns · 3 soft rules: the longest prefix within
+    min(alpha2·tau, tau - 1 - 2) · 4 tail extension: the longest bundle-safe suffix within
+    min(max(beta·tau, base), tau - 1 - 3) · 5 elevated guidance above the similarity bound within
+    min(rho_E·tau, rest) · 6 recall by descending score within the rest
+
+Laws: the price is that of the whole rendered text, frames and escapes included, and never exceeds tau unless 1 and 2
+alone do; then exactly those are returned, whole, marked as degraded. Nothing is injected twice, and nothing that the
+host's messages already show.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from libravdb_memory.assemble.budget import AssemblySettings, recovery_reserve
+from libravdb_memory.assemble.receipt import Assembly, Degraded, Item, Reason, Rejection, TierUse
+from libravdb_memory.assemble.render import Plan, Tier, entry, render
+from libravdb_memory.assemble.tail import TailTurn, base_start, safe_starts
+from libravdb_memory.tokens import TokenCounter
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """An authored node that claims its place by law."""
+
+    id: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """Something that may be recalled. `source` names its scope in the prompt."""
+
+    id: str
+    text: str
+    score: float
+    role: str
+    source: str
+    ts: int = 0
+    speaker: str | None = None
+    parts: Mapping[str, float] = field(default_factory=dict[str, float])
+
+
+@dataclass(frozen=True, slots=True)
+class Offer:
+    """Everything that may enter a prompt. `turns` is the newest part of the session, oldest first; `recalled` and
+    `elevated` are in descending score; `recovered` comes from raw history when recall looked weak. `visible` holds the
+    texts that the host's own messages already show."""
+
+    budget: int
+    hard: tuple[Rule, ...] = ()
+    soft: tuple[Rule, ...] = ()
+    turns: tuple[TailTurn, ...] = ()
+    elevated: tuple[Candidate, ...] = ()
+    recalled: tuple[Candidate, ...] = ()
+    recovered: tuple[Candidate, ...] = ()
+    visible: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class _Chosen:
+    tier: Tier
+    id: str
+    rendered: str
+    score: float | None = None
+    parts: Mapping[str, float] = field(default_factory=dict[str, float])
+
+
+def fill(offer: Offer, counter: TokenCounter, settings: AssemblySettings) -> Assembly:
+    return _Filling(offer, counter, settings).run()
+
+
+def same_text(text: str) -> str:
+    """The form in which two texts count as one for de-duplication."""
+    return " ".join(text.split())
+
+
+class _Filling:
+    """The claims, one method each; the plan grows, and with it the price of everything before."""
+
+    def __init__(self, offer: Offer, counter: TokenCounter, settings: AssemblySettings) -> None:
+        self._offer = offer
+        self._count = counter.count
+        self._settings = settings
+        self._plan = Plan()
+        self._price = 0
+        self._tiers: dict[Tier, TierUse] = {}
+        self._chosen: list[_Chosen] = []
+        self._rejections: list[Rejection] = []
+        self._taken_texts: set[str] = {same_text(text) for text in offer.visible}
+        self._tail_ids: set[str] = set()
+        self._base = base_start(offer.turns, settings.tail_turns)
+
+    def run(self) -> Assembly:
+        self._claim_hard()
+        hard = self._price
+        self._claim_base()
+        if self._price > self._offer.budget:
+            return self._degraded(hard)
+        base = self._price - hard
+        self._claim_soft()
+        start = self._claim_tail(base)
+        self._claim_elevated()
+        self._claim_recalled()
+        self._claim_recovered()
+        return self._assembly(start, None)
+
+    # ── the claims ───────────────────────────────────────────────────────────────────────────────────────────────
+
+    def _claim_hard(self) -> None:
+        self._grow("hard", replace(self._plan, hard=tuple(rule.text for rule in self._offer.hard)), self._offer.budget)
+        self._chosen += [_Chosen("hard", rule.id, rule.text) for rule in self._offer.hard]
+
+    def _claim_base(self) -> None:
+        self._grow("tail", replace(self._plan, tail=self._tail_entries(self._base)), self._offer.budget)
+
+    def _claim_soft(self) -> None:
+        tau, soft = self._offer.budget, self._offer.soft
+        limit = max(min(int(self._settings.soft_share * tau), tau - self._price), 0)
+
+        def with_prefix(length: int) -> Plan:
+            return replace(self._plan, soft=tuple(rule.text for rule in soft[:length]))
+
+        before = self._price
+        length = _longest(len(soft), lambda length: self._cost(with_prefix(length)) - before <= limit)
+        over = self._cost(with_prefix(length + 1)) - before - limit if length < len(soft) else 0
+        self._grow("soft", with_prefix(length), limit)
+        self._chosen += [_Chosen("soft", rule.id, rule.text) for rule in soft[:length]]
+        self._rejections += [Rejection("soft", rule.id, "budget", over) for rule in soft[length:]]
+
+    def _claim_tail(self, base: int) -> int:
+        tau = self._offer.budget
+        fixed = self._price - base
+        limit = min(max(int(self._settings.tail_share * tau), base), tau - fixed)
+        starts = [start for start in safe_starts(self._offer.turns) if start < self._base][::-1]
+
+        def with_extension(steps: int) -> Plan:
+            return replace(self._plan, tail=self._tail_entries(starts[steps - 1] if steps else self._base))
+
+        steps = _longest(len(starts), lambda steps: self._cost(with_extension(steps)) - fixed <= limit)
+        start = starts[steps - 1] if steps else self._base
+        self._grow("tail", with_extension(steps), limit)
+        for turn in self._offer.turns[start:]:
+            self._tail_ids.add(turn.id)
+            if not self._is_visible(turn.text):
+                self._chosen.append(_Chosen("tail", turn.id, _tail_entry(turn)))
+        self._taken_texts |= {same_text(turn.text) for turn in self._offer.turns[start:]}
+        return start
+
+    def _claim_elevated(self) -> None:
+        tau = self._offer.budget
+        limit = min(int(self._settings.elevated_share * tau), tau - self._price)
+        bound = self._settings.guidance_similarity
+        relevant: list[Candidate] = []
+        for candidate in self._offer.elevated:
+            if candidate.score > bound:
+                relevant.append(candidate)
+            else:
+                self._reject("elevated", candidate, "below the similarity bound", bound - candidate.score)
+        self._admit("elevated", relevant, limit)
+
+    def _claim_recalled(self) -> None:
+        reserve = recovery_reserve(self._offer.budget) if self._offer.recovered else 0
+        self._admit("recalled", self._offer.recalled, self._offer.budget - self._price - reserve)
+
+    def _claim_recovered(self) -> None:
+        reserve = recovery_reserve(self._offer.budget)
+        self._admit("recovered", self._offer.recovered, min(reserve, self._offer.budget - self._price))
+
+    # ── steps ────────────────────────────────────────────────────────────────────────────────────────────────────
+
+    def _admit(self, tier: Tier, candidates: Iterable[Candidate], limit: int) -> None:
+        """Take candidates in order while the tier stays within its limit; a smaller one may fit after a larger."""
+        limit = max(limit, 0)
+        before = self._price
+        for candidate in candidates:
+            if reason := self._redundant(candidate):
+                self._reject(tier, candidate, reason, 0)
+                continue
+            rendered = _candidate_entry(candidate)
+            plan = self._with_entry(tier, rendered)
+            over = self._cost(plan) - before - limit
+            if over > 0:
+                self._reject(tier, candidate, "budget", over)
+                continue
+            self._plan, self._price = plan, self._cost(plan)
+            self._taken_texts.add(same_text(candidate.text))
+            self._chosen.append(_Chosen(tier, candidate.id, rendered, candidate.score, candidate.parts))
+        self._tiers[tier] = TierUse(limit, self._price - before)
+
+    def _with_entry(self, tier: Tier, rendered: str) -> Plan:
+        if tier == "elevated":
+            return replace(self._plan, elevated=(*self._plan.elevated, rendered))
+        if tier == "recalled":
+            return replace(self._plan, recalled=(*self._plan.recalled, rendered))
+        return replace(self._plan, recovered=(*self._plan.recovered, rendered))
+
+    def _redundant(self, candidate: Candidate) -> Reason | None:
+        if candidate.id in self._tail_ids:
+            return "in the tail"
+        if self._is_visible(candidate.text):
+            return "visible"
+        return "duplicate" if same_text(candidate.text) in self._taken_texts else None
+
+    def _is_visible(self, text: str) -> bool:
+        return bool(self._offer.visible) and text in self._offer.visible
+
+    def _tail_entries(self, start: int) -> tuple[str, ...]:
+        return tuple(_tail_entry(turn) for turn in self._offer.turns[start:] if not self._is_visible(turn.text))
+
+    def _grow(self, tier: Tier, plan: Plan, limit: int) -> None:
+        before = self._price
+        self._plan, self._price = plan, self._cost(plan)
+        used = self._tiers[tier].used if tier in self._tiers else 0
+        self._tiers[tier] = TierUse(limit, used + self._price - before)
+
+    def _reject(self, tier: Tier, candidate: Candidate, reason: Reason, margin: float) -> None:
+        self._rejections.append(Rejection(tier, candidate.id, reason, margin, candidate.score, candidate.parts))
+
+    def _cost(self, plan: Plan) -> int:
+        return self._count(render(plan))
+
+    def _degraded(self, hard: int) -> Assembly:
+        self._chosen += [
+            _Chosen("tail", turn.id, _tail_entry(turn))
+            for turn in self._offer.turns[self._base :]
+            if not self._is_visible(turn.text)
+        ]
+        offered: tuple[tuple[Tier, Sequence[Candidate]], ...] = (
+            ("elevated", self._offer.elevated),
+            ("recalled", self._offer.recalled),
+            ("recovered", self._offer.recovered),
+        )
+        over = self._price - self._offer.budget
+        self._rejections += [Rejection("soft", rule.id, "budget", over) for rule in self._offer.soft]
+        for tier, candidates in offered:
+            for candidate in candidates:
+                self._reject(tier, candidate, "budget", over)
+        reason = (
+            f"hard rules and the last {len(self._offer.turns) - self._base} turns need {self._price} tokens, "
+            f"the budget is {self._offer.budget}"
+        )
+        return self._assembly(self._base, Degraded(reason, self._offer.budget, hard, self._price - hard))
+
+    def _assembly(self, start: int, degraded: Degraded | None) -> Assembly:
+        text = render(self._plan)
+        return Assembly(
+            text=text,
+            tokens=self._price,
+            budget=self._offer.budget,
+            tiers=self._tiers,
+            items=tuple(self._items(text)),
+            rejections=tuple(self._rejections),
+            tail_start=start,
+            degraded=degraded,
+        )
+
+    def _items(self, text: str) -> Iterable[Item]:
+        position = 0
+        for chosen in self._chosen:
+            position = text.index(chosen.rendered, position)
+            tokens = self._count(chosen.rendered)
+            yield Item(chosen.tier, chosen.id, tokens, position, chosen.score, chosen.parts)
+            position += len(chosen.rendered)
+
+
+def _longest(most: int, fits: Callable[[int], bool]) -> int:
+    """The largest length in [0, most] that fits, given that prices do not fall with length; 0 needs no proof."""
+    low, high = 0, most
+    while low < high:
+        middle = (low + high + 1) // 2
+        if fits(middle):
+            low = middle
+        else:
+            high = middle - 1
+    return low
+
+
+def _tail_entry(turn: TailTurn) -> str:
+    return entry(turn.text, role=turn.role, source="session", speaker=turn.speaker)
+
+
+def _candidate_entry(candidate: Candidate) -> str:
+    return entry(
+        candidate.text, role=candidate.role, source=candidate.source, speaker=candidate.speaker, ts=candidate.ts
+    )
