@@ -196,8 +196,11 @@ class Space:
 
 @dataclass(frozen=True, slots=True)
 class Unembedded:
+    """`version` is what the text was read at; hand it back to `put_vectors`."""
+
     ref: int
     text: str
+    version: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -335,7 +338,17 @@ class Store(Protocol):
 
     def count_unembedded(self, space: Space) -> int: ...
 
-    def put_vectors(self, space: Space, refs: Sequence[int], vectors: NDArray[np.float32]) -> int: ...
+    def put_vectors(
+        self,
+        space: Space,
+        refs: Sequence[int],
+        vectors: NDArray[np.float32],
+        *,
+        versions: Sequence[int] | None = None,
+    ) -> int:
+        """Store vectors of records that are still there and, when `versions` is given, unchanged since the text was
+        read; the others are ignored. Returns how many were stored."""
+        ...
 
     # keeping
     def backup(self, target: Path, progress: Progress | None = None) -> None: ...

@@ -1,0 +1,78 @@
+"""Where a store's files are, and whether what lies there is ours.
+
+Law: a file that is not ours is recognised from its first 100 bytes, before SQLite sees it, and left untouched.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from libravdb_memory.errors import ForeignFileError, StoreCorruptError
+
+DATA_NAME = "data.libravdb"
+APPLICATION_ID = 0x4C564442  # "LVDB"
+_MAGIC = b"SQLite format 3\0"
+
+
+def locate(path: str | os.PathLike[str]) -> Path:
+    """The data file meant by a path: a folder (existing, ending in a slash, or a name without suffix) holds one."""
+    spelled = os.fspath(path)
+    found = Path(spelled)
+    names_folder = spelled.endswith(("/", os.sep)) or (not found.suffix and not found.is_file())
+    return found / DATA_NAME if found.is_dir() or names_folder else found
+
+
+def beside(data: Path, suffix: str) -> Path:
+    return data.with_name(data.name + suffix)
+
+
+def holds_store(data: Path) -> bool:
+    """True when a store is there, False when nothing is; ForeignFileError when something else is."""
+    try:
+        with data.open("rb") as file:
+            head = file.read(100)
+    except FileNotFoundError:
+        return False
+    except IsADirectoryError:
+        raise ForeignFileError(data, "it is a folder") from None
+    if not head:
+        return False
+    if not head.startswith(_MAGIC):
+        raise ForeignFileError(data, "it is not a SQLite file")
+    if int.from_bytes(head[68:72], "big") != APPLICATION_ID:
+        raise ForeignFileError(data, "it is another program's SQLite file")
+    return True
+
+
+def refuse_orphaned_log(data: Path) -> None:
+    """A write-ahead log whose data file is gone must not be replayed into a new store."""
+    for suffix in ("-wal", "-journal"):
+        log = beside(data, suffix)
+        if log.exists() and log.stat().st_size:
+            raise StoreCorruptError(data, f"{log.name} is there without its data file; move it away to start anew")
+
+
+def make_folder(folder: Path) -> None:
+    """Create the folder for its owner alone; an existing one keeps its permissions."""
+    if not folder.is_dir():
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+
+
+def sync_folder(folder: Path) -> None:
+    """Make a rename in this folder durable (Windows needs and offers no such thing)."""
+    if os.name == "nt":
+        return
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def size_on_disk(data: Path) -> int:
+    files = [beside(data, suffix) for suffix in ("", "-wal", "-shm")]
+    derived = beside(data, "-ann")
+    if derived.is_dir():
+        files.extend(derived.iterdir())
+    return sum(file.stat().st_size for file in files if file.exists())

@@ -1,0 +1,64 @@
+"""One owner per store: an operating-system lock on a file beside the data.
+
+Law: what counts is the lock, which the system drops when its holder dies; the pid written inside only names the
+holder. The file stays after use, because unlinking it while another process opens it would make two owners.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+
+from libravdb_memory.errors import StoreLockedError
+
+if sys.platform == "win32":
+    import msvcrt
+
+    _FAR = 1 << 30  # locked away from the pid, because Windows locks also keep others from reading
+
+    def _try_lock(descriptor: int) -> bool:
+        os.lseek(descriptor, _FAR, os.SEEK_SET)
+        try:
+            msvcrt.locking(descriptor, msvcrt.LK_NBLCK, 1)
+        except OSError:
+            return False
+        return True
+
+else:
+    import fcntl
+
+    def _try_lock(descriptor: int) -> bool:
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return False
+        return True
+
+
+def lock_file(data: Path) -> Path:
+    return data.with_name(data.name + "-lock")
+
+
+class OwnerLock:
+    """Held from construction to `release`."""
+
+    def __init__(self, data: Path) -> None:
+        self._descriptor = os.open(lock_file(data), os.O_RDWR | os.O_CREAT, 0o600)
+        if not _try_lock(self._descriptor):
+            pid = _read_pid(self._descriptor)
+            os.close(self._descriptor)
+            raise StoreLockedError(data, pid)
+        os.ftruncate(self._descriptor, 0)
+        os.lseek(self._descriptor, 0, os.SEEK_SET)
+        os.write(self._descriptor, str(os.getpid()).encode())
+
+    def release(self) -> None:
+        os.ftruncate(self._descriptor, 0)
+        os.close(self._descriptor)
+
+
+def _read_pid(descriptor: int) -> int | None:
+    os.lseek(descriptor, 0, os.SEEK_SET)
+    digits = os.read(descriptor, 20)
+    return int(digits) if digits.isdigit() else None

@@ -1,0 +1,124 @@
+"""Reading records: by address, by ref, page by page; collections, lineage and the change log.
+
+Law: a cursor is the ref it stopped at, so it stays valid while records come and go.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from itertools import takewhile
+from pathlib import Path
+from typing import Literal
+
+from libravdb_memory.errors import InvalidInputError
+from libravdb_memory.model import Record
+from libravdb_memory.store.protocol import Change, CollectionInfo, Filter, Key, Page
+from libravdb_memory.store.sqlite.database import Database
+from libravdb_memory.store.sqlite.filters import condition_of
+from libravdb_memory.store.sqlite.rows import RECORD_COLUMNS, RECORD_TABLES, record_of
+from libravdb_memory.store.sqlite.schema import REF_BITS, first_ref
+
+_KINDS: dict[int, Literal["put", "remove", "erase"]] = {1: "put", 2: "remove", 3: "erase"}
+_SELECT = f"SELECT {RECORD_COLUMNS} FROM {RECORD_TABLES}"  # noqa: S608
+
+
+def collection_key(db: Database, name: str) -> int | None:
+    key: int | None = db.execute("SELECT key FROM collection WHERE name = ?", (name,)).get
+    return key
+
+
+def count(db: Database, collection_key: int) -> int:
+    sql = "SELECT count(*) FROM grp g JOIN record r ON r.grp = g.key WHERE g.collection = ?"
+    return int(db.execute(sql, (collection_key,)).get)
+
+
+def get(db: Database, key: Key, path: Path) -> Record | None:
+    sql = f"{_SELECT} WHERE c.name = ? AND g.name = ? AND r.id = ?"
+    row = db.execute(sql, (key.collection, key.group, key.id)).fetchone()
+    return None if row is None else record_of(row, path)
+
+
+def find(db: Database, record_id: str, path: Path) -> tuple[Record, ...]:
+    rows = db.execute(f"{_SELECT} WHERE r.id = ? ORDER BY r.ref", (record_id,))
+    return tuple(record_of(row, path) for row in rows)
+
+
+def fetch(db: Database, refs: Sequence[int], path: Path) -> dict[int, Record]:
+    sql = f"{_SELECT} WHERE r.ref IN (SELECT value FROM json_each(?))"  # noqa: S608
+    rows = db.execute(sql, (json.dumps([int(ref) for ref in refs]),))
+    found = {row[0]: record_of(row, path) for row in rows}
+    return {ref: found[ref] for ref in refs if ref in found}
+
+
+def page(
+    db: Database,
+    collection: str,
+    path: Path,
+    *,
+    where: Filter | None,
+    after: str | None,
+    limit: int,
+    newest_first: bool,
+) -> Page:
+    key = collection_key(db, collection)
+    condition = condition_of(where, key or 0)
+    low, high = (0, 0) if key is None else (first_ref(key), first_ref(key + 1))
+    if after is not None:
+        stop = _ref_of(after)
+        low, high = (low, min(high, stop)) if newest_first else (max(low, stop + 1), high)
+    order = "DESC" if newest_first else "ASC"
+    sql = f"{_SELECT} WHERE r.ref >= ? AND r.ref < ? AND ({condition.sql}) ORDER BY r.ref {order} LIMIT ?"
+    rows = db.execute(sql, (low, high, *condition.values, limit + 1)).fetchall()
+    records = tuple(record_of(row, path) for row in rows[:limit])
+    return Page(records, _cursor(records[-1].ref) if records and len(rows) > limit else None)
+
+
+def collections(db: Database, prefix: str) -> tuple[CollectionInfo, ...]:
+    """Those that hold records, by name. Names with one prefix are neighbours, as SQLite compares them by code point."""
+    rows = db.execute(
+        "SELECT c.name, c.append_only, "
+        "(SELECT count(*) FROM grp g JOIN record r ON r.grp = g.key WHERE g.collection = c.key) "
+        "FROM collection c WHERE c.name >= ? ORDER BY c.name",
+        (prefix,),
+    )
+    matching = takewhile(lambda row: row[0].startswith(prefix), rows)
+    return tuple(CollectionInfo(name, count, bool(append_only)) for name, append_only, count in matching if count)
+
+
+def children(db: Database, key: Key, path: Path) -> tuple[Record, ...]:
+    return _neighbours(db, key, path, "parent", "child")
+
+
+def parents(db: Database, key: Key, path: Path) -> tuple[Record, ...]:
+    return _neighbours(db, key, path, "child", "parent")
+
+
+def edges(db: Database, after: tuple[int, int] | None, limit: int) -> tuple[tuple[int, int], ...]:
+    sql = "SELECT parent, child FROM edge WHERE (parent, child) > (?, ?) ORDER BY parent, child LIMIT ?"
+    return tuple((parent, child) for parent, child in db.execute(sql, (*(after or (-1, -1)), limit)))
+
+
+def changes_since(db: Database, sequence: int, limit: int) -> tuple[Change, ...]:
+    sql = "SELECT sequence, ref, kind FROM change WHERE sequence > ? ORDER BY sequence LIMIT ?"
+    return tuple(Change(number, ref, _KINDS[kind]) for number, ref, kind in db.execute(sql, (sequence, limit)))
+
+
+def _neighbours(db: Database, key: Key, path: Path, mine: str, theirs: str) -> tuple[Record, ...]:
+    record = get(db, key, path)
+    if record is None:
+        return ()
+    sql = f"{_SELECT} WHERE r.ref IN (SELECT {theirs} FROM edge WHERE {mine} = ?) ORDER BY r.ref"  # noqa: S608
+    return tuple(record_of(row, path) for row in db.execute(sql, (record.ref,)))
+
+
+def _cursor(ref: int) -> str:
+    return f"{ref >> REF_BITS:x}.{ref & (1 << REF_BITS) - 1:x}"
+
+
+def _ref_of(cursor: str) -> int:
+    try:
+        collection, number = (int(part, 16) for part in cursor.split("."))
+    except ValueError:
+        raise InvalidInputError("after", "is no cursor of this store") from None
+    return collection << REF_BITS | number

@@ -1,0 +1,100 @@
+"""Between the store and its vectors: input checks, eligible refs, and the shelf that is made on first use."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
+
+from libravdb_memory.errors import InvalidInputError
+from libravdb_memory.store.protocol import Filter, Space
+from libravdb_memory.store.sqlite.database import Database
+from libravdb_memory.store.sqlite.filters import condition_of
+from libravdb_memory.store.sqlite.schema import first_ref
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from libravdb_memory.store.sqlite.vectors import VectorShelf
+
+
+class ShelfPlace:
+    """Holds the shelf once somebody searched; news about vectors matter to nobody before."""
+
+    def __init__(self, make: Callable[[], VectorShelf]) -> None:
+        self._make = make
+        self._guard = threading.Lock()
+        self._shelf: VectorShelf | None = None
+
+    @property
+    def opened(self) -> VectorShelf | None:
+        return self._shelf
+
+    def shelf(self) -> VectorShelf:
+        with self._guard:
+            if self._shelf is None:
+                self._shelf = self._make()
+            return self._shelf
+
+    def removed(self, refs: Sequence[int]) -> None:
+        if self._shelf is not None:
+            self._shelf.removed(refs)
+
+    def added(self, space_key: int, refs: Sequence[int], rows: NDArray[np.float32], positions: Sequence[int]) -> None:
+        if self._shelf is not None and positions:
+            self._shelf.added(space_key, [refs[position] for position in positions], rows[list(positions)])
+
+    def dropped(self, space_key: int) -> None:
+        if self._shelf is not None:
+            self._shelf.dropped(space_key)
+
+    def close(self) -> None:
+        with self._guard:
+            if self._shelf is not None:
+                self._shelf.close()
+
+
+def check_vectors(
+    space: Space, refs: Sequence[int], vectors: object, versions: Sequence[int] | None
+) -> NDArray[np.float32]:
+    """As rows of little-endian f32, one per ref."""
+    if versions is not None and len(versions) != len(refs):
+        raise InvalidInputError("versions", f"are {len(versions)}, not {len(refs)}")
+    rows = _as_floats("vectors", vectors)
+    if rows.shape != (len(refs), space.dimensions):
+        wanted = (len(refs), space.dimensions)
+        raise InvalidInputError("vectors", f"have the shape {rows.shape}, not {wanted}")
+    return rows
+
+
+def check_query(space: Space, vector: object) -> NDArray[np.float32]:
+    row = _as_floats("vector", vector)
+    if row.shape != (space.dimensions,):
+        raise InvalidInputError("vector", f"has the shape {row.shape}, not ({space.dimensions},)")
+    return row
+
+
+def eligible_refs(db: Database, collection_key: int, where: Filter | None) -> NDArray[np.int64] | None:
+    """The refs a filter lets through, ascending; None when there is no filter."""
+    if where is None:
+        return None
+    import numpy as np
+
+    condition = condition_of(where, collection_key)
+    sql = f"SELECT r.ref FROM record r WHERE r.ref >= ? AND r.ref < ? AND ({condition.sql}) ORDER BY r.ref"  # noqa: S608
+    rows = db.execute(sql, (first_ref(collection_key), first_ref(collection_key + 1), *condition.values))
+    return np.fromiter((ref for (ref,) in rows), np.int64)
+
+
+def _as_floats(field: str, values: object) -> NDArray[np.float32]:
+    import numpy as np
+
+    try:
+        with np.errstate(over="ignore"):
+            rows = np.ascontiguousarray(values, dtype="<f4")
+    except (TypeError, ValueError) as error:
+        raise InvalidInputError(field, f"are no numbers: {error}") from None
+    if not np.isfinite(rows).all():
+        raise InvalidInputError(field, "hold NaN or infinity")
+    return rows

@@ -1,0 +1,297 @@
+"""The embedded store: one SQLite file, one owner, many threads.
+
+Writes go through the group writer; reads use the calling thread's own connection and never wait for a writer. Vectors
+and their index are loaded by the first vector search.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from libravdb_memory.errors import StoreClosedError
+from libravdb_memory.model import Record
+from libravdb_memory.store.drafts import check_count, check_integer, check_text
+from libravdb_memory.store.protocol import (
+    Capabilities,
+    Change,
+    CollectionInfo,
+    Commit,
+    Erasure,
+    Filter,
+    Found,
+    Key,
+    Page,
+    Progress,
+    Selection,
+    Space,
+    StoreStatus,
+    TextQuery,
+    Unembedded,
+    VectorHits,
+    Verification,
+    Write,
+)
+from libravdb_memory.store.settings import StoreSettings
+from libravdb_memory.store.sqlite import erasure, files, fulltext, opening, records, shelving, spaces, state
+from libravdb_memory.store.sqlite.backup import write_backup
+from libravdb_memory.store.sqlite.catalog import Catalog
+from libravdb_memory.store.sqlite.commits import CommitWork
+from libravdb_memory.store.sqlite.connections import Readers
+from libravdb_memory.store.sqlite.database import Database
+from libravdb_memory.store.sqlite.failures import translating
+from libravdb_memory.store.sqlite.verify import verify
+from libravdb_memory.store.sqlite.writer import GroupWriter
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from libravdb_memory.store.sqlite.vectors import VectorShelf
+
+
+class SqliteStore:
+    """Implements `store.protocol.Store`. Open it with `SqliteStore.open`."""
+
+    def __init__(self, data: Path, settings: StoreSettings, vfs: str | None) -> None:
+        self._path = data
+        self._settings = settings
+        self._vfs = vfs
+        self._erasing = False
+        self._catalog = Catalog()
+        with translating(data):
+            self._lock = opening.own(data, vfs)
+            try:
+                db = opening.open_writer(data, settings, vfs, lambda: self._erasing)
+            except BaseException:
+                self._lock.release()
+                raise
+        self._uuid = str(db.execute("SELECT value FROM meta WHERE name = 'uuid'").get)
+        self._writer = GroupWriter(db, data, self._catalog.forget)
+        self._readers = Readers(data, vfs)
+        self._place = shelving.ShelfPlace(self._make_shelf)
+        self._closed = False
+
+    @classmethod
+    def open(cls, path: Path, *, settings: StoreSettings | None = None, vfs: str | None = None) -> SqliteStore:
+        """The store at a path (a folder or a file), created if there is none. `vfs` names a registered SQLite VFS."""
+        return cls(files.locate(path), settings or StoreSettings(), vfs)
+
+    def __enter__(self) -> SqliteStore:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    @property
+    def path(self) -> Path:
+        return self._path
+
+    @property
+    def uuid(self) -> str:
+        return self._uuid
+
+    def close(self) -> None:
+        """Finish what is queued, fold the log into the data file, let go of everything. Closing twice is fine."""
+        if self._closed:
+            return
+        self._closed = True
+        self._place.close()
+        self._readers.close()
+        self._writer.close()
+        self._lock.release()
+
+    # ── writing ──────────────────────────────────────────────────────────────────────────────────────────────────
+
+    def commit(self, writes: Sequence[Write]) -> Commit:
+        work = CommitWork(writes, self._catalog, self._path, self._place.removed)
+        self._writer.submit(work)
+        return work.result()
+
+    def erase(self, selection: Selection) -> Erasure:
+        erasure.check_selection(selection)
+        result, _ = self._writer.call(lambda db: self._erase(db, selection), self._erased)
+        return result
+
+    def _erased(self, done: tuple[Erasure, list[int]]) -> None:
+        self._place.removed(done[1])
+        self._writer.empty_log()
+
+    def _erase(self, db: Database, selection: Selection) -> tuple[Erasure, list[int]]:
+        self._erasing = True
+        try:
+            return erasure.erase(db, self._catalog, selection)
+        finally:
+            self._erasing = False
+
+    # ── reading ──────────────────────────────────────────────────────────────────────────────────────────────────
+
+    def get(self, key: Key) -> Record | None:
+        with self._reading() as db:
+            return records.get(db, key, self._path)
+
+    def find(self, record_id: str) -> tuple[Record, ...]:
+        check_text("id", record_id)
+        with self._reading() as db:
+            return records.find(db, record_id, self._path)
+
+    def fetch(self, refs: Sequence[int]) -> dict[int, Record]:
+        with self._reading() as db:
+            return records.fetch(db, refs, self._path)
+
+    def page(
+        self,
+        collection: str,
+        *,
+        where: Filter | None = None,
+        after: str | None = None,
+        limit: int = 1000,
+        newest_first: bool = False,
+    ) -> Page:
+        check_text("collection", collection)
+        check_count("limit", limit)
+        with self._reading() as db:
+            return records.page(
+                db, collection, self._path, where=where, after=after, limit=limit, newest_first=newest_first
+            )
+
+    def collections(self, prefix: str = "") -> tuple[CollectionInfo, ...]:
+        check_text("prefix", prefix)
+        with self._reading() as db:
+            return records.collections(db, prefix)
+
+    def children(self, key: Key) -> tuple[Record, ...]:
+        with self._reading() as db:
+            return records.children(db, key, self._path)
+
+    def parents(self, key: Key) -> tuple[Record, ...]:
+        with self._reading() as db:
+            return records.parents(db, key, self._path)
+
+    def edges(self, after: tuple[int, int] | None = None, limit: int = 10_000) -> tuple[tuple[int, int], ...]:
+        check_count("limit", limit)
+        with self._reading() as db:
+            return records.edges(db, after, limit)
+
+    def changes_since(self, sequence: int, limit: int = 10_000) -> tuple[Change, ...]:
+        check_integer("sequence", sequence)
+        check_count("limit", limit)
+        with self._reading() as db:
+            return records.changes_since(db, sequence, limit)
+
+    # ── searching ────────────────────────────────────────────────────────────────────────────────────────────────
+
+    def search_text(
+        self, collection: str, query: TextQuery, k: int, *, where: Filter | None = None
+    ) -> tuple[Found, ...]:
+        check_text("collection", collection)
+        check_count("k", k)
+        with self._reading() as db:
+            key = records.collection_key(db, collection)
+            return () if key is None else fulltext.search_text(db, key, query, k, where)
+
+    def search_vectors(
+        self,
+        collection: str,
+        vector: NDArray[np.float32],
+        k: int,
+        *,
+        where: Filter | None = None,
+        exact: bool = False,
+    ) -> VectorHits:
+        check_text("collection", collection)
+        check_count("k", k)
+        with self._reading() as db:
+            space = spaces.active_space(db)
+            key = records.collection_key(db, collection)
+            if space is None or key is None:
+                missing = 0 if key is None else records.count(db, key)
+                return VectorHits((), exact=True, complete=not missing, missing=missing)
+            query = shelving.check_query(space, vector)
+            eligible = shelving.eligible_refs(db, key, where)
+            missing = spaces.count_unembedded(db, space, key)
+            hits, was_exact = self._place.shelf().search(space, key, query, k, eligible, exact)
+            return VectorHits(hits, was_exact, complete=not missing, missing=missing)
+
+    # ── embedding spaces ─────────────────────────────────────────────────────────────────────────────────────────
+
+    def spaces(self) -> tuple[Space, ...]:
+        with self._reading() as db:
+            return spaces.list_spaces(db)
+
+    def add_space(self, fingerprint: str, label: str, dimensions: int) -> Space:
+        spaces.check_space(fingerprint, label, dimensions)
+        return self._writer.call(lambda db: spaces.add_space(db, fingerprint, label, dimensions))
+
+    def activate_space(self, space: Space) -> None:
+        self._writer.call(lambda db: spaces.activate_space(db, space))
+
+    def drop_space(self, space: Space) -> None:
+        self._writer.call(lambda db: spaces.drop_space(db, space), lambda _: self._place.dropped(space.key))
+
+    def unembedded(self, space: Space, limit: int) -> tuple[Unembedded, ...]:
+        check_count("limit", limit)
+        with self._reading() as db:
+            return spaces.unembedded(db, space, limit)
+
+    def count_unembedded(self, space: Space) -> int:
+        with self._reading() as db:
+            spaces.require(db, space)
+            return spaces.count_unembedded(db, space)
+
+    def put_vectors(
+        self,
+        space: Space,
+        refs: Sequence[int],
+        vectors: NDArray[np.float32],
+        *,
+        versions: Sequence[int] | None = None,
+    ) -> int:
+        rows = shelving.check_vectors(space, refs, vectors, versions)
+        stored = self._writer.call(
+            lambda db: spaces.put_vectors(db, space, refs, rows, versions),
+            lambda positions: self._place.added(space.key, refs, rows, positions),
+        )
+        return len(stored)
+
+    # ── keeping ──────────────────────────────────────────────────────────────────────────────────────────────────
+
+    def capabilities(self) -> Capabilities:
+        with self._reading() as db:
+            return state.capabilities(db)
+
+    def status(self) -> StoreStatus:
+        with self._reading() as db:
+            return state.status(db, self._path, self._place.opened)
+
+    def backup(self, target: Path, progress: Progress | None = None) -> None:
+        with self._reading():
+            write_backup(self._path, target, self._vfs, progress)
+
+    def verify(self, progress: Progress | None = None) -> Verification:
+        with self._reading(), self._readers.fresh() as db:
+            return verify(db, self._writer, self._place.shelf(), self._path, progress)
+
+    def rebuild_indexes(self, progress: Progress | None = None) -> None:
+        """Make the text index, the table indexes and the vector files again from the records."""
+        self._writer.call(fulltext.rebuild)
+        self._place.shelf().rebuild(progress)
+
+    def settle(self, timeout_s: float) -> bool:
+        """Wait until background work on indexes is done; False when it is not within the time."""
+        if self._closed:
+            raise StoreClosedError(self._path)
+        shelf = self._place.opened
+        return True if shelf is None else shelf.settle(timeout_s)
+
+    @contextmanager
+    def _reading(self) -> Generator[Database]:
+        with translating(self._path), self._readers.reading() as db:
+            yield db
+
+    def _make_shelf(self) -> VectorShelf:
+        from libravdb_memory.store.sqlite.vectors import VectorShelf
+
+        return VectorShelf(self._readers.apsw_connection, files.beside(self._path, "-ann"), self._uuid, self._settings)

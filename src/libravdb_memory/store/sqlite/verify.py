@@ -1,0 +1,180 @@
+"""Verification: everything stored is re-derived or looked at from the other side.
+
+Law: it changes nothing, and each problem names the command that mends it.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import apsw
+
+from libravdb_memory.errors import StoreCorruptError
+from libravdb_memory.identity import content_hash
+from libravdb_memory.store.protocol import Problem, Progress, Space, Verification
+from libravdb_memory.store.sqlite import spaces
+from libravdb_memory.store.sqlite.database import Database
+from libravdb_memory.store.sqlite.schema import REF_BITS, vector_table
+from libravdb_memory.store.sqlite.writer import GroupWriter
+
+if TYPE_CHECKING:
+    from libravdb_memory.store.sqlite.vectors import VectorShelf
+
+RESTORE = "libravdb restore BACKUP"
+REINDEX = "libravdb reindex --indexes"
+REEMBED = "libravdb reindex"
+_MOST_OF_A_KIND = 100
+_REPORT_EVERY = 1000
+
+
+class _Report:
+    """Counts what was looked at, keeps what was wrong, and tells how far it is."""
+
+    def __init__(self, total: int, progress: Progress | None) -> None:
+        self.checked: Counter[str] = Counter()
+        self.problems: list[Problem] = []
+        self._kinds: Counter[str] = Counter()
+        self._total = total
+        self._done = 0
+        self._progress = progress
+
+    def looked(self, kind: str, number: int = 1) -> None:
+        self.checked[kind] += number
+
+    def step(self) -> None:
+        self._done += 1
+        if self._progress is not None and self._done % _REPORT_EVERY == 0:
+            self._progress(min(self._done, self._total), self._total)
+
+    def finish(self) -> None:
+        if self._progress is not None:
+            self._progress(self._total, self._total)
+
+    def add(self, problem: Problem) -> None:
+        self._kinds[problem.kind] += 1
+        if self._kinds[problem.kind] <= _MOST_OF_A_KIND:
+            self.problems.append(problem)
+
+
+def verify(
+    db: Database, writer: GroupWriter, shelf: VectorShelf, path: Path, progress: Progress | None
+) -> Verification:
+    report = _Report(_total(db), progress)
+    known = spaces.list_spaces(db)
+    parts: tuple[Callable[[], None], ...] = (
+        lambda: _pages(db, report),
+        lambda: _records(db, report),
+        lambda: _text_index(writer, report),
+        lambda: _names(db, report),
+        lambda: _edges(db, report),
+        lambda: _vectors(db, known, report),
+        lambda: _files(shelf, known, report),
+    )
+    for part in parts:
+        try:
+            part()
+        except (apsw.CorruptError, apsw.NotADBError, StoreCorruptError) as error:
+            report.add(Problem("page", str(path), str(error), RESTORE))
+    report.finish()
+    return Verification(dict(report.checked), tuple(report.problems))
+
+
+def _total(db: Database) -> int:
+    try:
+        return int(db.execute("SELECT count(*) FROM record").get)
+    except apsw.CorruptError:
+        return 0
+
+
+def _pages(db: Database, report: _Report) -> None:
+    report.looked("pages", int(db.pragma("page_count")))
+    for (finding,) in db.execute(f"PRAGMA integrity_check({_MOST_OF_A_KIND:d})"):
+        if finding != "ok":
+            index = "index" in finding and "tree" not in finding.lower()
+            report.add(Problem("page", "data file", finding, REINDEX if index else RESTORE))
+
+
+def _records(db: Database, report: _Report) -> None:
+    sql = (
+        "SELECT r.ref, g.name, g.collection, r.id, r.ts, r.text, r.metadata, r.hash "
+        "FROM record r LEFT JOIN grp g ON g.key = r.grp ORDER BY r.ref"
+    )
+    for ref, group, collection, record_id, ts, text, metadata_json, digest in db.execute(sql):
+        report.looked("records")
+        report.step()
+        where = f"record {record_id!r}"
+        if group is None or collection != ref >> REF_BITS:
+            report.add(Problem("group", where, "its group is gone or belongs to another collection", RESTORE))
+        elif content_hash(group, record_id, ts, text, metadata_json) != digest:
+            report.add(Problem("hash", where, "its content is not what was stored", RESTORE))
+
+
+def _text_index(writer: GroupWriter, report: _Report) -> None:
+    """FTS5 compares its whole index with the records; it wants the writing connection for that."""
+    report.looked("text index")
+    try:
+        writer.call(lambda db: db.execute("INSERT INTO fts (fts, rank) VALUES ('integrity-check', 1)").fetchall())
+    except StoreCorruptError as error:
+        report.add(Problem("text index", "fts", error.detail, REINDEX))
+
+
+def _names(db: Database, report: _Report) -> None:
+    report.looked("collections", int(db.execute("SELECT count(*) FROM collection").get))
+    report.looked("groups", int(db.execute("SELECT count(*) FROM grp").get))
+    for (name,) in db.execute("SELECT name FROM grp WHERE collection NOT IN (SELECT key FROM collection)"):
+        report.add(Problem("group", f"group {name!r}", "its collection is gone", RESTORE))
+
+
+def _edges(db: Database, report: _Report) -> None:
+    report.looked("edges", int(db.execute("SELECT count(*) FROM edge").get))
+    sql = (
+        "SELECT parent, child FROM edge WHERE parent NOT IN (SELECT ref FROM record) "
+        "OR child NOT IN (SELECT ref FROM record)"
+    )
+    for parent, child in db.execute(sql):
+        report.add(Problem("edge", f"edge {parent} -> {child}", "one of its records is gone", RESTORE))
+    for ref in _on_cycles(db):
+        report.add(Problem("edge", f"record {ref}", "lies on a cycle", RESTORE))
+
+
+def _on_cycles(db: Database) -> Iterator[int]:
+    """What is left after taking away, again and again, every record that nothing left covers."""
+    children: dict[int, list[int]] = {}
+    covered: Counter[int] = Counter()
+    for parent, child in db.execute("SELECT parent, child FROM edge"):
+        children.setdefault(parent, []).append(child)
+        covered[child] += 1
+    free = [parent for parent in children if not covered[parent]]
+    while free:
+        for child in children.pop(free.pop(), ()):
+            covered[child] -= 1
+            if not covered[child]:
+                free.append(child)
+    return (parent for parent in children if covered[parent])
+
+
+def _vectors(db: Database, known: tuple[Space, ...], report: _Report) -> None:
+    import numpy as np
+
+    for space in known:
+        where = f"space {space.label}"
+        table = vector_table(space.key)
+        sql = f"SELECT v.ref, v.data, r.ref IS NULL FROM {table} v LEFT JOIN record r ON r.ref = v.ref"  # noqa: S608
+        for ref, data, orphan in db.execute(sql):
+            report.looked("vectors")
+            if orphan:
+                report.add(Problem("vector", f"{where}, record {ref}", "its record is gone", REEMBED))
+            elif len(data) != 4 * space.dimensions:
+                report.add(Problem("vector", f"{where}, record {ref}", f"has {len(data)} bytes", REEMBED))
+            elif not np.isfinite(np.frombuffer(data, "<f4")).all():
+                report.add(Problem("vector", f"{where}, record {ref}", "holds NaN or infinity", REEMBED))
+
+
+def _files(shelf: VectorShelf, known: tuple[Space, ...], report: _Report) -> None:
+    for space in known:
+        report.looked("vector indexes")
+        for problem in shelf.verify(space):
+            report.add(problem)

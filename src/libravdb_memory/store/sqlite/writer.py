@@ -1,0 +1,198 @@
+"""Group commit: many threads, one transaction, one sync.
+
+A thread that finds nobody writing leads: it commits everything queued so far in one transaction, with no hop to another
+thread when it is alone. The others wait; when the leader is done, the first of those queued meanwhile leads next.
+
+Laws: `submit` returns after COMMIT, never before. A piece of work that fails leaves nothing behind and takes nobody
+with it: if it had written already, or SQLite failed, the group is rolled back and each piece is tried alone.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from typing import Generic, Protocol, TypeVar
+
+import apsw
+
+from libravdb_memory.errors import LibraVDBError, StoreClosedError
+from libravdb_memory.store.sqlite.database import Database
+from libravdb_memory.store.sqlite.failures import translated
+
+
+class Work(Protocol):
+    def apply(self, db: Database) -> None:
+        """Do it, inside a transaction; may be called again after a rollback."""
+        ...
+
+    def committed(self) -> None:
+        """It is durable. Called in commit order."""
+        ...
+
+
+T = TypeVar("T")
+
+
+class Call(Generic[T]):
+    """Work that is one function, and what to do with its answer once it is durable."""
+
+    __slots__ = ("_act", "_then", "value")
+
+    def __init__(self, act: Callable[[Database], T], then: Callable[[T], None] | None = None) -> None:
+        self._act = act
+        self._then = then
+        self.value: T
+
+    def apply(self, db: Database) -> None:
+        self.value = self._act(db)
+
+    def committed(self) -> None:
+        if self._then is not None:
+            self._then(self.value)
+
+
+class _Ticket:
+    __slots__ = ("error", "leads", "turn", "work")
+
+    def __init__(self, work: Work) -> None:
+        self.work = work
+        self.error: BaseException | None = None
+        self.leads = False
+        self.turn: threading.Lock | None = None
+
+
+class _WroteBeforeFailing(Exception):
+    pass
+
+
+class GroupWriter:
+    """The only user of the writing connection. `forget` is called after a rollback, to drop what was cached."""
+
+    def __init__(self, db: Database, path: Path, forget: Callable[[], None]) -> None:
+        self._db = db
+        self._path = path
+        self._forget = forget
+        self._guard = threading.Lock()
+        self._idle = threading.Condition(self._guard)
+        self._queue: list[_Ticket] = []
+        self._led = False
+        self._closed = False
+        self._log_to_empty = False
+
+    def submit(self, work: Work) -> None:
+        ticket = _Ticket(work)
+        with self._guard:
+            if self._closed:
+                raise StoreClosedError(self._path)
+            self._queue.append(ticket)
+            if self._led:
+                ticket.turn = threading.Lock()
+                ticket.turn.acquire()
+            else:
+                self._led = ticket.leads = True
+        if ticket.turn is not None:
+            ticket.turn.acquire()
+        if ticket.leads:
+            self._lead()
+        if ticket.error is not None:
+            raise ticket.error
+
+    def call(self, act: Callable[[Database], T], then: Callable[[T], None] | None = None) -> T:
+        work = Call(act, then)
+        self.submit(work)
+        return work.value
+
+    def empty_log(self) -> None:
+        """Fold the write-ahead log into the data file and cut it to nothing. To be called from a `then` only. If a
+        reader still needs the log, this is done again after the next commit."""
+        self._log_to_empty = True
+        try:
+            self._db.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
+        except (apsw.BusyError, apsw.LockedError, apsw.FullError):
+            return
+        self._log_to_empty = False
+
+    def close(self) -> None:
+        """Wait for what is queued, then close the connection. New work is refused from here on."""
+        with self._guard:
+            already, self._closed = self._closed, True
+            while self._led:
+                self._idle.wait()
+        if not already:
+            self._db.close()
+
+    def _lead(self) -> None:
+        with self._guard:
+            group, self._queue = self._queue, []
+        try:
+            self._run(group)
+        finally:
+            self._hand_over()
+            for ticket in group:
+                if ticket.turn is not None and not ticket.leads:
+                    ticket.turn.release()
+
+    def _hand_over(self) -> None:
+        with self._guard:
+            if not self._queue:
+                self._led = False
+                self._idle.notify_all()
+                return
+            heir = self._queue[0]
+            heir.leads = True
+        assert heir.turn is not None
+        heir.turn.release()
+
+    def _run(self, group: list[_Ticket]) -> None:
+        if not self._attempt(group) and len(group) > 1:
+            for ticket in group:
+                self._attempt([ticket])
+
+    def _attempt(self, group: list[_Ticket]) -> bool:
+        """One transaction. False when it was rolled back; the reason is then the error of every ticket."""
+        for ticket in group:
+            ticket.error = None
+        try:
+            self._db.execute("BEGIN IMMEDIATE")
+            for ticket in group:
+                self._apply(ticket, alone=len(group) == 1)
+            self._db.execute("COMMIT")
+        except BaseException as error:  # handed to the thread that owns the ticket
+            self._roll_back()
+            reason = translated(error, self._path) if isinstance(error, apsw.Error | OSError) else error
+            if reason is not error:
+                reason.__cause__ = error
+            for ticket in group:
+                ticket.error = reason
+            return False
+        for ticket in group:
+            self._announce(ticket)
+        if self._log_to_empty:
+            self.empty_log()
+        return True
+
+    def _apply(self, ticket: _Ticket, *, alone: bool) -> None:
+        if alone:
+            ticket.work.apply(self._db)
+            return
+        before = self._db.total_changes()
+        try:
+            ticket.work.apply(self._db)
+        except LibraVDBError as error:
+            if self._db.total_changes() != before:
+                raise _WroteBeforeFailing from error
+            ticket.error = error
+
+    def _announce(self, ticket: _Ticket) -> None:
+        if ticket.error is not None:
+            return
+        try:
+            ticket.work.committed()
+        except BaseException as error:  # it is durable; what follows from it failed, and its owner is told
+            ticket.error = error
+
+    def _roll_back(self) -> None:
+        if self._db.in_transaction:
+            self._db.execute("ROLLBACK")
+        self._forget()
