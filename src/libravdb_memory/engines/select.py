@@ -7,11 +7,12 @@ refused too, rather than silently dropped.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Literal, TypeAlias, get_args
+from urllib.parse import urlsplit
 
-from libravdb_memory.engines.profiles import PROFILES
+from libravdb_memory.engines.profiles import PROFILES, Profile
 from libravdb_memory.engines.protocol import Embedder
 from libravdb_memory.errors import ConfigError
 
@@ -78,11 +79,16 @@ class EmbeddingSettings:
             _refuse_unless(bool(getattr(self, key)), key, f"is needed by the backend {self.backend}")
         if self.backend == "openai-compatible":
             _refuse_unless(bool(self.dimensions or self.profile), "dimensions", "give it, or a profile that has it")
-            web = self.base_url.startswith(("http://", "https://"))
-            _refuse_unless(web, "base_url", "must begin with http:// or https://")
+            self._refuse_a_size_the_profile_lacks()
+            _refuse_unless(_is_web_address(self.base_url), "base_url", "must be http(s)://host[:port][/path], no more")
         if self.backend == "bundled":
             own = PROFILES["all-minilm-l6-v2"].dimensions
             _refuse_unless(self.dimensions in (0, own), "dimensions", f"the bundled model has {own}")
+
+    def _refuse_a_size_the_profile_lacks(self) -> None:
+        if row := PROFILES.get(self.profile):
+            sizes = sorted({row.dimensions, *row.matryoshka})
+            _refuse_unless(self.dimensions in (0, *sizes), "dimensions", f"{self.profile} has {sizes}")
 
     def _refuse_what_the_backend_ignores(self) -> None:
         remote = ["base_url", "model", "revision", "api_key_env", "query_prefix", "document_prefix", "profile"]
@@ -113,9 +119,43 @@ def make_embedder(settings: EmbeddingSettings | None = None) -> Embedder:
 
 
 def _remote(settings: EmbeddingSettings) -> Embedder:
-    raise ConfigError(f"{SECTION}.backend", "openai-compatible is not built yet")
+    from libravdb_memory.engines.openai_compatible import OpenAICompatibleEmbedder
+
+    return OpenAICompatibleEmbedder(
+        settings.base_url,
+        _remote_profile(settings),
+        dimensions=settings.dimensions or None,
+        revision=settings.revision,
+        api_key_env=settings.api_key_env,
+        batch_size=settings.batch_size,
+        timeout_s=settings.timeout_s,
+        retries=settings.retries,
+    )
+
+
+def _remote_profile(settings: EmbeddingSettings) -> Profile:
+    """The profile named, or one made from the settings; a prefix or limit given wins over the profile's."""
+    known = PROFILES.get(settings.profile)
+    row = known or Profile("", settings.dimensions, "none", _MAX_TOKENS_WITHOUT_PROFILE)
+    return replace(
+        row,
+        model=settings.model,
+        query_prefix=settings.query_prefix or row.query_prefix,
+        document_prefix=settings.document_prefix or row.document_prefix,
+        max_tokens=settings.max_tokens or row.max_tokens,
+    )
 
 
 def _refuse_unless(good: bool, key: str, reason: str) -> None:
     if not good:
         raise ConfigError(f"{SECTION}.{key}", reason)
+
+
+def _is_web_address(url: str) -> bool:
+    """Whether it is plain: a password or query in it would show up in messages."""
+    try:
+        parts = urlsplit(url)
+        plain = parts.port != 0 and not (parts.username or parts.password or parts.query or parts.fragment)
+    except ValueError:
+        return False
+    return plain and parts.scheme in ("http", "https") and bool(parts.hostname)

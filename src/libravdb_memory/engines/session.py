@@ -14,7 +14,7 @@ import numpy as np
 import onnxruntime
 from tokenizers import Tokenizer
 
-from libravdb_memory.engines.windows import Frame
+from libravdb_memory.engines.windows import Frame, speakable
 from libravdb_memory.errors import ModelUnavailableError
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ class Session:
 
     def tokens(self, text: str) -> list[int]:
         """Ids of the text itself, without special tokens; a name like [SEP] inside it is plain text."""
-        return list(self._tokenizer.encode(_speakable(text), add_special_tokens=False).ids)
+        return list(self._tokenizer.encode(speakable(text), add_special_tokens=False).ids)
 
     def run(self, ids: I64, mask: I64) -> F32:
         feeds = {"input_ids": ids, "attention_mask": mask}
@@ -107,12 +107,3 @@ def _load_session(manifest: Manifest, threads: int) -> Any:
 def _quantises_over_the_batch(path: Path) -> bool:
     with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as raw:
         return raw.find(_BATCH_WIDE_OPERATOR) >= 0
-
-
-def _speakable(text: str) -> str:
-    """The text with lone surrogates replaced, which have no UTF-8."""
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
-    return text

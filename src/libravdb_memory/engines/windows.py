@@ -63,3 +63,12 @@ def overlapping(length: int, size: int) -> list[slice]:
     stride = max(size * 3 // 4, 1)
     last = -(-(length - size) // stride)
     return [slice(index * stride, min(index * stride + size, length)) for index in spread(last + 1, MOST_WINDOWS)]
+
+
+def speakable(text: str) -> str:
+    """The text with lone surrogates replaced, which have no UTF-8."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+    return text

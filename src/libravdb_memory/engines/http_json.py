@@ -1,0 +1,141 @@
+"""One JSON request over HTTP, with a deadline, bounded size and patience.
+
+Laws:
+
+1. A call ends: every wait and the reading of the answer are limited, attempts are counted, pauses are capped.
+2. Only what may pass by itself is tried again: 429, 5xx, a refused or cut connection. Not a timeout, whose waiting
+   would multiply, and not a redirect, which could carry the key to another host.
+3. The key is sent and never shown: no message holds it, even when the server echoes it.
+"""
+
+from __future__ import annotations
+
+import email.utils
+import http.client
+import json
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import urlsplit
+
+_TRANSIENT = frozenset({429, 500, 502, 503, 504})
+_FIRST_PAUSE_S = 0.5
+_LONGEST_PAUSE_S = 30.0
+_CHUNK = 1 << 16
+_SHOWN_CHARACTERS = 200
+
+
+class RequestFailed(Exception):
+    """`pause_s` is what the server asked for, when it did."""
+
+    def __init__(self, reason: str, *, transient: bool = False, pause_s: float | None = None) -> None:
+        super().__init__(reason)
+        self.transient = transient
+        self.pause_s = pause_s
+
+
+@dataclass(frozen=True, slots=True)
+class JsonClient:
+    """Stateless, so safe from any thread."""
+
+    url: str
+    key: str = ""
+    timeout_s: float = 30.0
+    retries: int = 3
+    most_bytes: int = 256 << 20
+    sleep: Callable[[float], None] = time.sleep
+
+    def post(self, body: object) -> Any:
+        """The decoded answer. Raises RequestFailed."""
+        raw = json.dumps(body).encode()
+        attempt = 0
+        while True:
+            try:
+                return self._decode(self._attempt(raw))
+            except RequestFailed as failure:
+                if not failure.transient or attempt >= self.retries:
+                    raise
+                self.sleep(_pause(attempt, failure.pause_s))
+                attempt += 1
+
+    def _attempt(self, raw: bytes) -> bytes:
+        deadline = time.monotonic() + self.timeout_s
+        connection = self._connection()
+        try:
+            connection.request("POST", _target(self.url), raw, self._headers())
+            response = connection.getresponse()
+            answer = self._read(response, deadline)
+        except TimeoutError as error:
+            raise RequestFailed(f"no answer within {self.timeout_s:g} s") from error
+        except (OSError, http.client.HTTPException) as error:
+            raise RequestFailed(f"the connection failed ({_kind(error)})", transient=True) from error
+        finally:
+            connection.close()
+        if response.status != 200:
+            raise self._refusal(response, answer)
+        return answer
+
+    def _connection(self) -> http.client.HTTPConnection:
+        parts = urlsplit(self.url)
+        kind = http.client.HTTPSConnection if parts.scheme == "https" else http.client.HTTPConnection
+        return kind(parts.hostname or "", parts.port, timeout=self.timeout_s)
+
+    def _headers(self) -> dict[str, str]:
+        headers = {"Content-Type": "application/json", "Accept": "application/json"}
+        return headers | ({"Authorization": f"Bearer {self.key}"} if self.key else {})
+
+    def _read(self, response: http.client.HTTPResponse, deadline: float) -> bytes:
+        chunks: list[bytes] = []
+        size = 0
+        while chunk := response.read1(_CHUNK):
+            chunks.append(chunk)
+            size += len(chunk)
+            if time.monotonic() > deadline:
+                raise TimeoutError
+            if size > self.most_bytes:
+                raise RequestFailed(f"the answer is longer than {self.most_bytes} bytes")
+        if response.length:
+            raise http.client.IncompleteRead(b"", response.length)
+        return b"".join(chunks)
+
+    def _decode(self, answer: bytes) -> Any:
+        try:
+            return json.loads(answer)
+        except (ValueError, RecursionError) as error:
+            raise RequestFailed(f"the answer is not JSON: {self._shown(answer)!r}") from error
+
+    def _refusal(self, response: http.client.HTTPResponse, answer: bytes) -> RequestFailed:
+        return RequestFailed(
+            f"the endpoint answered {response.status} {response.reason}: {self._shown(answer)}",
+            transient=response.status in _TRANSIENT,
+            pause_s=_seconds(response.headers.get("Retry-After", "")),
+        )
+
+    def _shown(self, answer: bytes) -> str:
+        text = answer.decode("utf-8", "replace")
+        return (text.replace(self.key, "…") if self.key else text)[:_SHOWN_CHARACTERS]
+
+
+def _target(url: str) -> str:
+    parts = urlsplit(url)
+    return f"{parts.path}?{parts.query}" if parts.query else parts.path
+
+
+def _kind(error: Exception) -> str:
+    return getattr(error, "strerror", None) or type(error).__name__
+
+
+def _pause(attempt: int, asked_s: float | None) -> float:
+    return min(_FIRST_PAUSE_S * 2**attempt if asked_s is None else asked_s, _LONGEST_PAUSE_S)
+
+
+def _seconds(retry_after: str) -> float | None:
+    """Retry-After is a number of seconds or a date."""
+    if retry_after.strip().isdigit():
+        return float(retry_after)
+    try:
+        moment = email.utils.parsedate_to_datetime(retry_after)
+    except ValueError:
+        return None
+    return max(moment.timestamp() - time.time(), 0.0)
