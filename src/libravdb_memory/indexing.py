@@ -134,7 +134,8 @@ class Indexer:
                 self._embed(batch[middle:])
                 return
             vectors = self._blank(batch[0], error)
-        self._store.put_vectors(self._space, [item.ref for item in batch], vectors)
+        refs, versions = [item.ref for item in batch], [item.version for item in batch]
+        self._store.put_vectors(self._space, refs, vectors, versions=versions)
 
     def _blank(self, item: Unembedded, error: TextRefusedError) -> NDArray[np.float32]:
         """A zero vector is similar to nothing: the record stays findable by its words."""

@@ -1,0 +1,135 @@
+"""Export and import: exact, streaming, and loud about damage."""
+
+from __future__ import annotations
+
+import io
+import json
+from collections.abc import Iterator
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from libravdb_memory import Config, ConflictError, InvalidInputError, Memory
+from libravdb_memory.model import Draft
+from libravdb_memory.portability import export_lines, import_lines
+from libravdb_memory.store.protocol import Key, Link, Put
+from libravdb_memory.store.sqlite.store import SqliteStore
+
+any_text = st.text(st.characters(exclude_categories=["Cs"]), max_size=50)
+any_name = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=12).filter(str.strip)
+
+
+@pytest.fixture
+def memory(tmp_path: Path, hashed: Config) -> Iterator[Memory]:
+    with Memory.open(tmp_path / "store", config=hashed) as opened:
+        for number in range(1200):
+            opened.ingest(
+                f"turn {number}\x00 \u2028 é 日本",
+                user=f"u{number % 3}",
+                session=f"s{number % 7}",
+                ts=number,
+                id=str(number),
+            )
+        yield opened
+
+
+def exported(memory: Memory) -> str:
+    out = io.StringIO()
+    memory.export(out)
+    return out.getvalue()
+
+
+def lines_of(export: str) -> list[str]:
+    return (
+        export.splitlines(keepends=True)
+        if "\u2028" not in export
+        else [f"{line}\n" for line in export.split("\n")[:-1]]
+    )
+
+
+def test_an_export_imported_elsewhere_exports_to_the_same_bytes(memory: Memory, tmp_path: Path, hashed: Config) -> None:
+    first = exported(memory)
+    with Memory.open(tmp_path / "copy", config=hashed) as copy:
+        report = copy.import_(lines_of(first))
+        assert (report.records, report.added, report.edges) == (1200, 1200, 0)
+        assert exported(copy) == first
+        again = copy.import_(lines_of(first))
+        assert (again.records, again.added) == (1200, 0)
+        assert copy.wait(60)
+        assert copy.verify().ok
+        with pytest.raises(ConflictError):
+            copy.ingest("other", user="u1", session="s1", id="1")
+
+
+@settings(max_examples=25)
+@given(
+    records=st.lists(
+        st.tuples(
+            any_name,
+            any_name,
+            any_name,
+            any_text,
+            st.integers(0, 10**12),
+            st.dictionaries(any_text, any_text, max_size=2),
+        ),
+        unique_by=lambda record: record[:3],
+        max_size=12,
+    )
+)
+def test_any_store_round_trips_with_its_edges(tmp_path_factory: pytest.TempPathFactory, records: list) -> None:  # type: ignore[type-arg]
+    folder = tmp_path_factory.mktemp("roundtrip")
+    keys = [Key(collection, record_id, group) for collection, group, record_id, *_ in records]
+    puts = [
+        Put(Draft(collection, record_id, text, metadata, ts, group), append_only=collection < "m")
+        for collection, group, record_id, text, ts, metadata in records
+    ]
+    links = [Link(parent, child) for parent, child in pairwise(keys)]
+    source, target = SqliteStore.open(folder / "a"), SqliteStore.open(folder / "b")
+    try:
+        source.commit([*puts, *links])
+        lines = list(export_lines(source))
+        import_lines(target, lines)
+        assert list(export_lines(target)) == lines
+    finally:
+        source.close()
+        target.close()
+
+
+def test_damage_is_refused_by_the_line(memory: Memory, tmp_path: Path, hashed: Config) -> None:
+    good = lines_of(exported(memory))
+    record = next(index for index, line in enumerate(good) if '"type":"record"' in line)
+    forged = json.loads(good[record])
+    forged["text"] += "!"
+    cases = {
+        "ends early": good[:-1],
+        "not JSON": [*good[:5], good[5][:20] + "\n", *good[6:]],
+        "not an export": ["hello\n"] if False else ['{"a": 1}\n'],
+        "does not match its hash": [*good[:record], json.dumps(forged) + "\n", *good[record + 1 :]],
+        "changed or cut": [*good[:record], *good[record + 1 :]],
+        "unknown type": [good[0], '{"type":"ghost"}\n'],
+        "must be a JSON object": [good[0], "[1]\n"],
+        "not known here": ['{"format":"libravdb-memory","version":99}\n'],
+        "must be text": [
+            good[0],
+            '{"type":"record","collection":"c","id":5,"group":"","text":"","ts":0,"metadata":{}}\n',
+        ],
+        "must be [collection": [good[0], '{"type":"edge","parent":[1,2],"child":[]}\n'],
+        "": [],
+    }
+    for number, (reason, lines) in enumerate(cases.items()):
+        with (
+            Memory.open(tmp_path / f"copy{number}", config=hashed) as copy,
+            pytest.raises(InvalidInputError, match="import line") as refusal,
+        ):
+            copy.import_(lines)
+        assert reason in str(refusal.value)
+
+
+def test_progress_is_told(memory: Memory) -> None:
+    seen: list[tuple[int, int]] = []
+    memory.export(io.StringIO(), lambda done, total: seen.append((done, total)))
+    assert seen[-1] == (1200, 1200)
+    assert len(seen) >= 3

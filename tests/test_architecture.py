@@ -1,0 +1,41 @@
+"""What the package exports, and what importing it costs."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import libravdb_memory
+
+PUBLIC_NAMES = [
+    "AmbiguousIdError",
+    "Config",
+    "ConflictError",
+    "FingerprintMismatchError",
+    "Hit",
+    "Hits",
+    "InvalidInputError",
+    "LibraVDBError",
+    "Memory",
+    "NotFoundError",
+    "Status",
+    "StoreError",
+    "StoreLockedError",
+    "Turn",
+    "__version__",
+    "load_config",
+]
+
+
+def test_the_public_names_are_exactly_these() -> None:
+    assert sorted(libravdb_memory.__all__) == sorted(PUBLIC_NAMES)
+    assert all(hasattr(libravdb_memory, name) for name in PUBLIC_NAMES)
+
+
+def test_importing_the_package_imports_nothing_heavy() -> None:
+    program = (
+        "import sys, libravdb_memory; "
+        "print(sorted({'numpy', 'onnxruntime', 'tokenizers', 'usearch', 'apsw', 'click'} & set(sys.modules)))"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
