@@ -205,18 +205,6 @@ class Memory:
         """The turn with that id, exactly as it was stored."""
         return turn_of(self._one_record(id, user, session))
 
-    def count(self, *, user: str | None = None, session: str | None = None) -> int:
-        """How many turns a user has, or one session of a user."""
-        collection = history_of(resolve_namespace(user, session))
-        if session is None:
-            return sum(info.count for info in self._store.collections(collection) if info.name == collection)
-        counted, cursor, where = 0, None, Equals("group", session)
-        while True:
-            page = self._store.page(collection, where=where, after=cursor)
-            counted, cursor = counted + len(page.records), page.cursor
-            if cursor is None:
-                return counted
-
     # ── forgetting ───────────────────────────────────────────────────────────────────────────────────────────────
 
     def erase(self, id: str | None = None, *, user: str | None = None, session: str | None = None) -> Erasure:
