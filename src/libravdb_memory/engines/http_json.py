@@ -27,10 +27,13 @@ _SHOWN_CHARACTERS = 200
 
 
 class RequestFailed(Exception):
-    """`pause_s` is what the server asked for, when it did."""
+    """`status` is the server's, when it answered; `pause_s` is what it asked for, when it did."""
 
-    def __init__(self, reason: str, *, transient: bool = False, pause_s: float | None = None) -> None:
+    def __init__(
+        self, reason: str, *, status: int | None = None, transient: bool = False, pause_s: float | None = None
+    ) -> None:
         super().__init__(reason)
+        self.status = status
         self.transient = transient
         self.pause_s = pause_s
 
@@ -108,6 +111,7 @@ class JsonClient:
     def _refusal(self, response: http.client.HTTPResponse, answer: bytes) -> RequestFailed:
         return RequestFailed(
             f"the endpoint answered {response.status} {response.reason}: {self._shown(answer)}",
+            status=response.status,
             transient=response.status in _TRANSIENT,
             pause_s=_seconds(response.headers.get("Retry-After", "")),
         )

@@ -1,6 +1,7 @@
 """Sentence embeddings by any ONNX model whose folder has a manifest; the bundled model is one such folder.
 
-Loading happens once, on first use, under a lock. Inputs are sorted by length, run in batches padded to their longest
+Loading happens once, on first use, under a lock, and ends with a trial run, so that a later failure is about a text and
+not about the model. Inputs are sorted by length, run in batches padded to their longest
 member and bounded in tokens, and put back in order.
 """
 
@@ -9,6 +10,8 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterator, Sequence
 from functools import cached_property
+from itertools import groupby
+from operator import itemgetter
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -17,7 +20,7 @@ from libravdb_memory.engines.manifest import Manifest, read_manifest
 from libravdb_memory.engines.profiles import shortening_of
 from libravdb_memory.engines.protocol import EmbeddingSpace
 from libravdb_memory.engines.windows import Window
-from libravdb_memory.errors import ConfigError, ModelUnavailableError
+from libravdb_memory.errors import ConfigError, ModelUnavailableError, TextRefusedError
 
 if TYPE_CHECKING:
     import numpy as np
@@ -96,8 +99,17 @@ class OnnxEmbedder:
             if self._session is None:
                 from libravdb_memory.engines.session import Session
 
-                self._session = Session(self._manifest, self._threads)
+                session = Session(self._manifest, self._threads)
+                self._try_out(session)
+                self._session = session
             return self._session
+
+    def _try_out(self, session: Session) -> None:
+        try:
+            for prefix in {self._manifest.query_prefix, self._manifest.document_prefix}:
+                self._run(list(self._windows("a", prefix, session)), session)
+        except TextRefusedError as error:
+            raise ModelUnavailableError(error.model, error.reason) from error
 
     def _embed(self, texts: Sequence[str], prefix: str) -> NDArray[np.float32]:
         import numpy as np
@@ -113,20 +125,23 @@ class OnnxEmbedder:
     def _fill(
         self, rows: NDArray[np.float32], texts: Sequence[str], places: range, prefix: str, session: Session
     ) -> None:
-        from libravdb_memory.engines import vectors
-
         pieces = [(place, window) for place in places for window in self._windows(texts[place], prefix, session)]
         if not pieces:
             return
         made = self._run([window for _, window in pieces], session)
         start = 0
-        while start < len(pieces):
-            place = pieces[start][0]
-            end = next((i for i in range(start, len(pieces)) if pieces[i][0] != place), len(pieces))
-            weights = [window.weight for _, window in pieces[start:end]]
-            mean = made[start] if end - start == 1 else vectors.weighted_mean(made[start:end], weights)
-            rows[place] = vectors.unit(mean) if self.space.normalised else mean
-            start = end
+        for place, group in groupby(pieces, key=itemgetter(0)):
+            weights = [window.weight for _, window in group]
+            mine = made[start : start + len(weights)]
+            start += len(weights)
+            # A single window is finished already; taking its mean would only add rounding.
+            rows[place] = mine[0] if len(weights) == 1 else self._mean(mine, weights)
+
+    def _mean(self, rows: NDArray[np.float32], weights: list[int]) -> NDArray[np.float32]:
+        from libravdb_memory.engines import vectors
+
+        mean = vectors.weighted_mean(rows, weights)
+        return vectors.unit(mean) if self.space.normalised else mean
 
     def _windows(self, text: str, prefix: str, session: Session) -> Iterator[Window]:
         text = text.strip()
@@ -177,7 +192,7 @@ class OnnxEmbedder:
             reason = f"it gives vectors of shape {rows.shape[1:]}, its manifest says {manifest.dimensions}"
             raise ModelUnavailableError(manifest.model, reason)
         if not np.isfinite(rows).all():
-            raise ModelUnavailableError(manifest.model, "it gave a value that is not finite")
+            raise TextRefusedError(manifest.model, "it gave a value that is not finite")
         if size != manifest.dimensions:
             return vectors.shorten(rows, size, manifest.layer_norm)
         return vectors.unit(rows) if manifest.normalise else rows

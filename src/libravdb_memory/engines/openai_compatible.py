@@ -1,7 +1,8 @@
 """Embeddings from any endpoint that speaks the OpenAI embeddings protocol (Ollama, llama.cpp, vLLM and others).
 
 Law: an answer is used only when it is whole: one vector for each text, in the order of their indices, of the declared
-length, all finite. Vectors are brought to length 1 here, whatever the endpoint does.
+length, all finite. Vectors are brought to length 1 here, whatever the endpoint does. A text is blamed for a refusal
+only after the endpoint has embedded a harmless one.
 
 The endpoint's tokenizer is unknown, so long texts are read in windows of characters instead of tokens.
 """
@@ -17,7 +18,7 @@ from libravdb_memory.engines import windows
 from libravdb_memory.engines.http_json import JsonClient, RequestFailed
 from libravdb_memory.engines.profiles import Profile, shortening_of
 from libravdb_memory.engines.protocol import EmbeddingSpace
-from libravdb_memory.errors import ConfigError, ModelUnavailableError
+from libravdb_memory.errors import ConfigError, ModelUnavailableError, TextRefusedError
 
 if TYPE_CHECKING:
     import numpy as np
@@ -26,6 +27,12 @@ if TYPE_CHECKING:
 # Few enough that a window fits the model's input in nearly every script.
 CHARACTERS_PER_TOKEN = 2
 UNPINNED = "unpinned"
+_PROBE = "ready?"
+_ABOUT_THE_TEXT = frozenset({400, 413, 422})
+
+
+class _BadVector(Exception):
+    """The answer is whole, but a vector in it cannot be used."""
 
 
 class OpenAICompatibleEmbedder:
@@ -72,7 +79,7 @@ class OpenAICompatibleEmbedder:
     def warm_up(self) -> None:
         """Ask for one vector, so that an endpoint that is absent or gives another length is known early."""
         if not self._answered:
-            self._request(["ready?"])
+            self._probe()
 
     def close(self) -> None:
         self._answered = False
@@ -106,15 +113,27 @@ class OpenAICompatibleEmbedder:
             return [text[start : start + self._window] for start in starts]
         return [text[cut] for cut in windows.overlapping(len(text), self._window)]
 
-    def _request(self, batch: list[str]) -> NDArray[np.float32]:
-        client = JsonClient(self._url, self._key(), self._timeout_s, self._retries, sleep=self._sleep)
+    def _probe(self) -> None:
         try:
-            answer = client.post({"model": self._profile.model, "input": batch})
-        except RequestFailed as error:
-            raise ModelUnavailableError(self._profile.model, f"{self._url}: {error}") from error
-        rows = self._checked(answer, len(batch))
+            self._checked(self._post([_PROBE]), 1)
+        except (RequestFailed, _BadVector) as error:
+            raise self._unavailable(str(error)) from error
+        self._answered = True
+
+    def _request(self, batch: list[str]) -> NDArray[np.float32]:
+        try:
+            rows = self._checked(self._post(batch), len(batch))
+        except (RequestFailed, _BadVector) as error:
+            if isinstance(error, RequestFailed) and error.status not in _ABOUT_THE_TEXT:
+                raise self._unavailable(str(error)) from error
+            self._probe()
+            raise TextRefusedError(self._profile.model, f"{self._url}: {error}") from error
         self._answered = True
         return rows
+
+    def _post(self, batch: list[str]) -> Any:
+        client = JsonClient(self._url, self._key(), self._timeout_s, self._retries, sleep=self._sleep)
+        return client.post({"model": self._profile.model, "input": batch})
 
     def _key(self) -> str:
         if not self._key_env:
@@ -136,18 +155,18 @@ class OpenAICompatibleEmbedder:
             ordered = [by_index[index] for index in range(count)]
             rows = np.asarray(ordered, np.float64)
         except (KeyError, TypeError, ValueError) as error:
-            raise self._bad(f"the answer does not hold one vector for each of {count} texts") from error
+            raise self._unavailable(f"the answer does not hold one vector for each of {count} texts") from error
         if len(entries) != count:
-            raise self._bad(f"the answer holds {len(entries)} vectors for {count} texts")
+            raise self._unavailable(f"the answer holds {len(entries)} vectors for {count} texts")
         if rows.shape != (count, full):
-            raise self._bad(f"the vectors have shape {rows.shape[1:]}, configured are {full} dimensions")
+            raise self._unavailable(f"the vectors have shape {rows.shape[1:]}, configured are {full} dimensions")
         with np.errstate(over="ignore"):
             narrow = rows.astype(np.float32)
         if not np.isfinite(narrow).all() or not narrow.any(axis=1).all():
-            raise self._bad("a vector is not finite, or is zero")
+            raise _BadVector("a vector is not finite, or is zero")
         if self.space.dimensions != full:
             return vectors.shorten(narrow, self.space.dimensions, self._profile.layer_norm)
         return vectors.unit(narrow)
 
-    def _bad(self, reason: str) -> ModelUnavailableError:
+    def _unavailable(self, reason: str) -> ModelUnavailableError:
         return ModelUnavailableError(self._profile.model, f"{self._url}: {reason}")

@@ -15,7 +15,7 @@ import onnxruntime
 from tokenizers import Tokenizer
 
 from libravdb_memory.engines.windows import Frame, speakable
-from libravdb_memory.errors import ModelUnavailableError
+from libravdb_memory.errors import ModelUnavailableError, TextRefusedError
 
 if TYPE_CHECKING:
     from libravdb_memory.engines.manifest import Manifest
@@ -52,7 +52,7 @@ class Session:
         try:
             (output,) = self._session.run([self._output], {name: feeds[name] for name in self._inputs})
         except Exception as error:  # onnxruntime's own errors share no public parent below Exception
-            raise ModelUnavailableError(self._model, f"it failed on an input of shape {ids.shape}: {error}") from error
+            raise TextRefusedError(self._model, f"it failed on an input of shape {ids.shape}: {error}") from error
         return np.asarray(output, np.float32)
 
     def _checked_inputs(self) -> list[str]:

@@ -1,0 +1,1 @@
+"""Measurements of this machine: the store and the embedding model. Results are plain values, ready for JSON."""

@@ -1,0 +1,90 @@
+"""How fast the bundled model is, and how near its vectors are to those of the full-precision one.
+
+Batch sizes are measured in turns, several rounds each, so that a busy moment of the machine hits all alike; the best
+round counts, since noise only ever slows.
+"""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from libravdb_memory.bench import machine
+from libravdb_memory.bench.texts import conversation
+from libravdb_memory.engines.onnx import BUNDLED, OnnxEmbedder
+
+if TYPE_CHECKING:
+    from libravdb_memory.store.protocol import Progress
+
+BATCH_SIZES = (1, 8, 32)
+ROUNDS = 3
+
+
+def run(reference: Path | None, texts: int, progress: Progress) -> dict[str, Any]:
+    """`reference` is a model folder as `tools/build_model.py --f32` writes it."""
+    turns = conversation(texts)
+    rounds = ROUNDS + (1 if reference else 0)
+    load_s = _load_seconds(OnnxEmbedder())
+    engines = {size: OnnxEmbedder(batch_size=size) for size in BATCH_SIZES}
+    for engine in engines.values():
+        engine.warm_up()
+    rates: dict[int, float] = dict.fromkeys(engines, 0.0)
+    for number in range(ROUNDS):
+        progress(number, rounds)
+        for size, engine in engines.items():
+            rates[size] = max(rates[size], _rate(engine, turns))
+    results: dict[str, Any] = {
+        "model": engines[BATCH_SIZES[0]].space.label,
+        "model_mb": round((BUNDLED / "model.onnx").stat().st_size / 1e6, 1),
+        "texts": texts,
+        "mean_characters": round(sum(map(len, turns)) / max(texts, 1)),
+        "threads": 1,
+        "load_s": round(load_s, 3),
+        "turns_per_s": {f"batch_{size}": round(rate, 1) for size, rate in rates.items()},
+    }
+    if reference:
+        progress(ROUNDS, rounds)
+        results["agreement_with_reference"] = _agreement(OnnxEmbedder(reference), engines[BATCH_SIZES[-1]], turns)
+    progress(rounds, rounds)
+    return results | {"machine": machine.describe()}
+
+
+def _load_seconds(engine: OnnxEmbedder) -> float:
+    started = time.perf_counter()
+    engine.warm_up()
+    return time.perf_counter() - started
+
+
+def _rate(engine: OnnxEmbedder, turns: list[str]) -> float:
+    started = time.perf_counter()
+    engine.embed_documents(turns)
+    return len(turns) / (time.perf_counter() - started)
+
+
+def _agreement(reference: OnnxEmbedder, engine: OnnxEmbedder, turns: list[str]) -> dict[str, Any]:
+    import numpy as np
+
+    expected, found = reference.embed_documents(turns), engine.embed_documents(turns)
+    cosines = (expected * found).sum(axis=1)
+    neighbours = _shared_neighbours(expected, found)
+    return {
+        "reference": reference.space.label,
+        "cosine_mean": round(float(cosines.mean()), 5),
+        "cosine_p5": round(float(np.percentile(cosines, 5)), 5),
+        "cosine_min": round(float(cosines.min()), 5),
+        "shared_of_10_nearest": round(neighbours, 4),
+    }
+
+
+def _shared_neighbours(expected: Any, found: Any, nearest: int = 10) -> float:
+    """The mean share of each text's nearest texts that both models agree on."""
+    import numpy as np
+
+    def lists(rows: Any) -> Any:
+        similar = rows @ rows.T
+        np.fill_diagonal(similar, -2.0)
+        return np.argsort(-similar, axis=1, kind="stable")[:, :nearest]
+
+    pairs = zip(lists(expected), lists(found), strict=True)
+    return float(np.mean([len(set(a) & set(b)) / nearest for a, b in pairs]))
