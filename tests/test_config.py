@@ -147,11 +147,25 @@ def test_names_of_the_reference_host_never_stop_a_start(tmp_path: Path) -> None:
     assert load(tmp_path, **dict.fromkeys(UNUSED_VARIABLES, "anything")) == load(tmp_path)
 
 
-def test_the_reference_names_of_a_local_model_are_honoured(tmp_path: Path) -> None:
+@pytest.mark.parametrize("place", ["model", "model/model.onnx"])
+def test_the_reference_names_of_a_local_model_are_honoured(tmp_path: Path, place: str) -> None:
     embedding = load(
-        tmp_path, LIBRAVDB_EMBEDDING_BACKEND="custom-local", LIBRAVDB_EMBEDDING_MODEL=str(tmp_path / "model")
+        tmp_path,
+        LIBRAVDB_EMBEDDING_BACKEND="custom-local",
+        LIBRAVDB_EMBEDDING_MODEL=str(tmp_path / place),
+        LIBRAVDB_EMBEDDING_PROFILE="nomic-embed-text-v1.5",
     ).embedding
-    assert (embedding.backend, embedding.model_path) == ("onnx-local", tmp_path / "model")
+    assert (embedding.backend, embedding.model_path) == ("onnx-local", str(tmp_path / "model"))
+
+
+def test_a_host_may_name_the_bundled_profile_and_no_other(tmp_path: Path) -> None:
+    assert load(tmp_path, LIBRAVDB_EMBEDDING_PROFILE="all-minilm-l6-v2") == load(tmp_path)
+    assert "embedding.profile" in refusal(tmp_path, LIBRAVDB_EMBEDDING_PROFILE="nomic-embed-text-v1.5")
+
+
+def test_a_model_folder_in_the_file_is_relative_to_the_home(tmp_path: Path) -> None:
+    toml = "[embedding]\nbackend = 'onnx-local'\nmodel_path = 'models/tiny'\n"
+    assert load(tmp_path, toml).embedding.model_path == str(tmp_path / "models" / "tiny")
 
 
 def test_no_two_settings_share_a_variable_and_none_hides_an_unused_one() -> None:

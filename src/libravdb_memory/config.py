@@ -16,7 +16,7 @@ from __future__ import annotations
 import dataclasses
 import os
 import types
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Set
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from pathlib import Path
@@ -56,6 +56,7 @@ UNUSED_VARIABLES = (
 vectors are normalised and which tokenizer is used is said by a model's own manifest.)"""
 
 _BACKEND_SYNONYMS = {"custom-local": "onnx-local"}
+_BUNDLED_PROFILE = "all-minilm-l6-v2"
 _TRUTH = {"1": True, "true": True, "yes": True, "on": True, "0": False, "false": False, "no": False, "off": False}
 
 
@@ -87,8 +88,12 @@ class Setting:
         return PREFIX + self.name.replace(".", "_").upper()
 
     @property
+    def is_path(self) -> bool:
+        return _plain(self.hint) is Path or self.key.endswith("_path")
+
+    @property
     def takes(self) -> str:
-        return _describe(self.hint)
+        return "a path" if self.is_path else _describe(self.hint)
 
 
 # ── the table of settings, read off the dataclasses ──────────────────────────────────────────────────────────────
@@ -139,10 +144,10 @@ def load_config(*, overrides: Mapping[str, object] | None = None, environ: Mappi
     home = _home(given, variables)
     values: dict[str, object] = {"db_path": home / DATA_FILE}
     values |= _from_file(home / CONFIG_FILE)
-    values |= _from_variables(variables)
-    values |= _from_overrides(given)
+    in_environment = _from_variables(variables)
+    values |= in_environment | _from_overrides(given)
     values["home"] = home
-    return _compose(_with_reference_names(values))
+    return _compose(_with_reference_meanings(values, in_environment.keys()))
 
 
 def ignored_variables(environ: Mapping[str, str] | None = None) -> tuple[str, ...]:
@@ -212,13 +217,18 @@ def _from_overrides(overrides: Mapping[str, object]) -> dict[str, object]:
     return {name: _accept(known[name], value, origin=None) for name, value in overrides.items()}
 
 
-def _with_reference_names(values: dict[str, object]) -> dict[str, object]:
-    """The reference's EMBEDDING_MODEL is a file or folder when the backend is a local one."""
-    chosen, path = values.get("embedding.model"), values.get("embedding.model_path")
-    if values.get("embedding.backend") == "onnx-local" and chosen and not path:
-        values = {**values, "embedding.model_path": _path(chosen, Path.cwd())}
-        del values["embedding.model"]
-    return values
+def _with_reference_meanings(values: Mapping[str, object], in_environment: Set[str]) -> dict[str, object]:
+    """Variables as hosts of the reference set them: with a local backend EMBEDDING_MODEL is the model's file or
+    folder, and EMBEDDING_PROFILE repeats what the model's own manifest says."""
+    adapted, backend = dict(values), values.get("embedding.backend", "bundled")
+    if backend == "onnx-local" and "embedding.model" in in_environment:
+        place = Path(str(adapted.pop("embedding.model")))
+        folder = place.parent if place.suffix == ".onnx" else place
+        adapted.setdefault("embedding.model_path", str(_path(folder, Path.cwd())))
+    known = backend == "onnx-local" or values.get("embedding.profile") == _BUNDLED_PROFILE
+    if backend != "openai-compatible" and known and "embedding.profile" in in_environment:
+        adapted.pop("embedding.profile", None)
+    return adapted
 
 
 def _compose(values: Mapping[str, object]) -> Config:
@@ -251,14 +261,15 @@ def _accept(setting: Setting, value: object, *, origin: str | None, folder: Path
     hint = _plain(setting.hint)
     if setting.name == "embedding.backend":
         value = _BACKEND_SYNONYMS.get(str(value), value)
-    if hint is Path and isinstance(value, str | Path) and str(value).strip():
-        return _path(value, folder or Path.cwd())
+    if setting.is_path and isinstance(value, str | Path) and str(value).strip():
+        path = _path(value, folder or Path.cwd())
+        return path if hint is Path else str(path)
     if hint is float and type(value) is int:
         return float(value)
     if value in get_args(hint) if get_origin(hint) is Literal else type(value) is hint:
         return value
     where = f" (from {origin})" if origin else ""
-    raise ConfigError(setting.name, f"takes {_describe(setting.hint)}, not {value!r}{where}{_close_value(hint, value)}")
+    raise ConfigError(setting.name, f"takes {setting.takes}, not {value!r}{where}{_close_value(hint, value)}")
 
 
 def _close_value(hint: object, value: object) -> str:

@@ -65,7 +65,11 @@ STORY = (
                 "k4", "assistant", "Agreed: PostgreSQL with PostGIS. I'll sketch a schema of observers and sightings."
             ),
             Line("k5", "user", "The staging server is gull.example on port 8443, please never point tests at it."),
-            Line("k6", "user", "By the way, I can't take calls on Wednesday afternoons, my daughter has swimming."),
+            Line(
+                "k6",
+                "user",
+                "By the way, I'm never free on Wednesday afternoons, that's when I take my daughter swimming.",
+            ),
         ),
     ),
     Conversation(
@@ -74,7 +78,9 @@ STORY = (
         (
             Line("n1", "user", "The nightly import died again at 02:13 and half of the sightings are missing."),
             Line("n2", "assistant", "The log ends in a UnicodeDecodeError while it reads harbour-07.csv."),
-            Line("n3", "user", "Found it: that buoy writes Latin-1, so the import broke on the ø in a place name."),
+            Line(
+                "n3", "user", "Found the cause of the crash: that buoy writes Latin-1, and the import fell over an ø."
+            ),
             Line(
                 "n4", "assistant", "Then decode per source, and keep the raw bytes so that nothing is lost next time."
             ),
@@ -87,7 +93,7 @@ STORY = (
         (
             Line("r1", "user", "Version 1.0 goes to the volunteers on the 10th of April."),
             Line("r2", "assistant", "What should the announcement look like?"),
-            Line("r3", "user", "Short and plain. No exclamation marks, and metric units only."),
+            Line("r3", "user", "Write it in short and plain sentences, without exclamation marks, in metric units."),
             Line("r4", "assistant", "Understood: plain words, metres and kilometres."),
             Line("r5", "user", "The map tiles are too slow on phones; let's load them only when someone zooms in."),
             Line("r6", "assistant", "Done. First paint on a cheap phone went from six seconds to under two."),
@@ -97,9 +103,9 @@ STORY = (
 
 QUESTIONS = (
     Question("which database did we choose?", "k3"),
-    Question("what made the import crash that night?", "n3"),
-    Question("when is Mira not available for a meeting?", "k6"),
-    Question("how should I write texts for her?", "r3"),
+    Question("what was the cause of the import crash?", "n3"),
+    Question("which day is bad for a meeting?", "k6"),
+    Question("when do the volunteers get version 1.0?", "r1"),
 )
 
 
@@ -114,7 +120,7 @@ def run(path: Path, config: Config, narrator: Narrator) -> bool:
     narrator.heading("Opened again")
     with Memory.open(path, config=config) as memory:
         intact = _reopened(memory, narrator)
-        narrator.heading(f"{len(QUESTIONS)} questions")
+        narrator.heading("Asked by meaning and by wording")
         answered = [_ask(memory, question, narrator) for question in QUESTIONS]
     return all(answered) and intact
 

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Literal, TypeAlias
 
 from libravdb_memory.config import Config, ignored_variables, load_config
-from libravdb_memory.engines.protocol import Embedder
+from libravdb_memory.engines.protocol import Embedder, EmbeddingSpace
 from libravdb_memory.engines.select import make_embedder
 from libravdb_memory.errors import (
     ConfigError,
@@ -62,13 +62,14 @@ def examine(
     yield _settings(environ)
     yield _home(config.home)
     yield _disk(config.db_path)
-    embedder = None
+    space = None
     try:
         embedder = make_embedder(config.embedding)
+        space = embedder.space
         yield _model(config, embedder)
     except LibraVDBError as error:
         yield Finding("problem", "model", str(error), "set LIBRAVDB_EMBEDDING_BACKEND=bundled, or mend the model")
-    yield from _data(config, embedder)
+    yield from _data(config, space)
 
 
 # ── the machine and the settings ─────────────────────────────────────────────────────────────────────────────────
@@ -149,7 +150,7 @@ def _reinstall(config: Config) -> str:
 # ── the store ────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def _data(config: Config, embedder: Embedder | None) -> Iterator[Finding]:
+def _data(config: Config, space: EmbeddingSpace | None) -> Iterator[Finding]:
     from libravdb_memory.store.sqlite.files import holds_store, locate
 
     data = locate(config.db_path)
@@ -157,7 +158,7 @@ def _data(config: Config, embedder: Embedder | None) -> Iterator[Finding]:
         if not holds_store(data):
             yield Finding("ok", "data", f"no store at {data} yet; the first add makes it")
             return
-        yield from _openable(data, config, embedder)
+        yield from _openable(data, config, space)
     except (OSError, StoreError) as error:
         yield Finding("problem", "data", *_why_closed(error, data))
 
@@ -177,7 +178,7 @@ def _why_closed(error: OSError | StoreError, data: Path) -> tuple[str, str]:
             return str(error), _RESTORE
 
 
-def _openable(data: Path, config: Config, embedder: Embedder | None) -> Iterator[Finding]:
+def _openable(data: Path, config: Config, space: EmbeddingSpace | None) -> Iterator[Finding]:
     from libravdb_memory.store.sqlite.migrations import STEPS
     from libravdb_memory.store.sqlite.store import SqliteStore
 
@@ -185,10 +186,13 @@ def _openable(data: Path, config: Config, embedder: Embedder | None) -> Iterator
     if 0 < version < len(STEPS):
         yield Finding("note", "data", f"{data} has schema {version}; the next command brings it to {len(STEPS)}")
         return
+    pages = _pages(data)
+    yield pages
+    if pages.mark == "problem":
+        return
     try:
         with closing(SqliteStore.open(data, settings=config.store)) as store:
-            yield _pages(data)
-            yield from _inside(store, embedder)
+            yield from _inside(store, space)
     except StoreLockedError as error:
         owner = f"process {error.pid}" if error.pid else "another process"
         yield Finding("note", "data", f"{data} is in use by {owner}; stop it to have the store looked at")
@@ -220,12 +224,12 @@ def _pages(data: Path) -> Finding:
     return Finding("ok", "data", f"{data}, {size / 1e6:,.1f} MB, pages sound")
 
 
-def _inside(store: Store, embedder: Embedder | None) -> Iterator[Finding]:
+def _inside(store: Store, space: EmbeddingSpace | None) -> Iterator[Finding]:
     status = store.status()
     yield Finding("ok", "records", f"{status.records:,} in {status.collections:,} collections")
-    active = next((space for space in status.spaces if space.active), None)
-    if active is not None and embedder is not None and active.fingerprint != embedder.space.fingerprint:
-        detail = f"the store is embedded with {active.label}, the settings ask for {embedder.space.label}"
+    active = next((known for known in status.spaces if known.active), None)
+    if active is not None and space is not None and active.fingerprint != space.fingerprint:
+        detail = f"the store is embedded with {active.label}, the settings ask for {space.label}"
         yield Finding("problem", "embedding", detail, "libravdb reindex, or set the model back")
     elif status.unembedded:
         detail = f"{status.unembedded:,} records wait to be embedded; any opening goes on with it"

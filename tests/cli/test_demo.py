@@ -20,13 +20,21 @@ def test_the_demonstration_finds_every_answer(libravdb, tmp_path: Path) -> None:
     assert json.loads(status.out)["turns"] == sum(len(conversation.lines) for conversation in demo.STORY)
 
 
-def test_the_demonstration_says_the_same_every_time_and_leaves_nothing(libravdb, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
+def test_the_demonstration_says_the_same_every_time_and_leaves_no_store(libravdb, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
     (tmp_path / "scratch").mkdir()
     variables = {"LIBRAVDB_EMBEDDING_BACKEND": "bundled", "TMPDIR": str(tmp_path / "scratch")}
     first, second = (libravdb("demo", **variables) for _ in range(2))
     assert first.out == second.out and first.code == 0
-    assert list((tmp_path / "scratch").iterdir()) == []
+    assert not list((tmp_path / "scratch").glob("libravdb*"))
     assert not (tmp_path / "home" / ".clawdb").exists()
+
+
+def test_embedding_leaves_no_trace_outside_the_store(libravdb, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
+    """onnxruntime keeps a device id and a queue of reports in the home unless it is told not to."""
+    (tmp_path / "scratch").mkdir()
+    libravdb("add", "hello", LIBRAVDB_EMBEDDING_BACKEND="bundled", TMPDIR=str(tmp_path / "scratch"))
+    assert list((tmp_path / "scratch").iterdir()) == []
+    assert not (tmp_path / "home").exists()
 
 
 def test_a_wrong_answer_fails_the_demonstration(cli, monkeypatch: pytest.MonkeyPatch) -> None:  # type: ignore[no-untyped-def]

@@ -28,4 +28,4 @@ def test_an_example_runs(example: Path, environment: dict[str, str], tmp_path: P
     )
     assert done.returncode == 0, done.stderr
     assert done.stdout and not done.stderr
-    assert not (tmp_path / "home").exists(), "an example leaves nothing behind"
+    assert not (tmp_path / "home" / ".clawdb").exists(), "an example leaves nothing behind"

@@ -184,6 +184,8 @@ def test_a_reader_that_goes_away_is_no_error_message(environment: dict[str, str]
 
 
 def test_a_second_process_is_told_who_has_the_store(environment: dict[str, str], libravdb, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
+    libravdb("add", "zeroth")
+    libravdb("backup", tmp_path / "copy.bak")
     command = [sys.executable, "-m", "libravdb_memory", "add", "--jsonl", "-", "--user", "ada"]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment) as owner:
         assert owner.stdin and owner.stdout
@@ -194,7 +196,7 @@ def test_a_second_process_is_told_who_has_the_store(environment: dict[str, str],
         assert second.code == 5 and f"process {owner.pid}" in second.err and second.err.count("\n") == 1
         looked = libravdb("doctor")
         assert looked.code == 0 and f"process {owner.pid}" in looked.out
-        assert libravdb("restore", tmp_path / "store.libravdb", "--yes").code == 5
+        assert libravdb("restore", tmp_path / "copy.bak", "--yes").code == 5
         owner.stdin.close()
         assert owner.wait() == 0
     assert libravdb("status").code == 0

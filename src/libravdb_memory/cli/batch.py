@@ -42,7 +42,7 @@ def _turns_of(lines: IO[str], common: Mapping[str, Any]) -> Iterator[dict[str, A
             if line.strip():
                 yield {**common, **_turn(f"line {number}", line)}
     except UnicodeDecodeError as error:
-        raise InvalidInputError(lines.name, f"is not UTF-8 text ({error.reason})") from error
+        raise InvalidInputError("--jsonl", f"is not UTF-8 text ({error.reason})") from error
 
 
 def _turn(where: str, line: str) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 import click
 
 from libravdb_memory.cli.exit_codes import CLOSED_PIPE, INTERRUPTED, OK, UNEXPECTED, USAGE, exit_code_of
-from libravdb_memory.cli.root import root
+from libravdb_memory.cli.root import ReaderGone, root
 from libravdb_memory.errors import LibraVDBError
 
 PROGRAM = "libravdb"
@@ -26,7 +26,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         code = _run(given)
         sys.stdout.flush()
         return code
-    except BrokenPipeError:
+    except (ReaderGone, BrokenPipeError):
         _silence_stdout()
         return CLOSED_PIPE
     except Exception as error:  # the outermost frame: whatever it is, the user gets one line and a way to see more

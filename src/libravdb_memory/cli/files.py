@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO
@@ -13,7 +13,7 @@ from libravdb_memory.errors import InvalidInputError
 
 
 @contextmanager
-def whole_file(target: Path) -> Iterator[IO[str]]:
+def whole_file(target: Path) -> Generator[IO[str], None, None]:
     """A text file to write that takes its name only when everything is in it and on disk; "-" is stdout."""
     if str(target) == "-":
         yield sys.stdout

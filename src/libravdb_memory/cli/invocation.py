@@ -5,7 +5,7 @@ The shared options may stand before or after the subcommand; the later one wins.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from functools import partial
@@ -44,7 +44,7 @@ class Invocation:
         return Memory.open(config=config, on_mismatch=on_mismatch)
 
     @contextmanager
-    def open_store(self) -> Iterator[Store]:
+    def open_store(self) -> Generator[Store, None, None]:
         """The store alone, for what needs no model; so a missing or other model is no obstacle."""
         from libravdb_memory.store.sqlite.store import SqliteStore
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from difflib import get_close_matches
 from importlib import import_module
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import click
 
@@ -42,7 +42,17 @@ COMMANDS = (
 )
 
 
+class ReaderGone(Exception):
+    """Nobody reads the output any more."""
+
+
 class LazyGroup(click.Group):
+    def invoke(self, ctx: click.Context) -> Any:
+        try:
+            return super().invoke(ctx)
+        except BrokenPipeError as error:  # click would make it an exit code of 1, which means something else here
+            raise ReaderGone from error
+
     def list_commands(self, ctx: click.Context) -> list[str]:
         return [row.name for row in COMMANDS]
 

@@ -10,7 +10,7 @@ import os
 import shutil
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 from typing import IO
 
@@ -32,7 +32,12 @@ class Terminal:
         return max(40, min(shutil.get_terminal_size((100, 24)).columns, 110))
 
     def data(self, text: str) -> None:
+        """Rendered text: its colours are taken out where they are not wanted."""
         click.echo(text, color=_colourful(sys.stdout))
+
+    def exact(self, text: str) -> None:
+        """A stored text or id, character for character (`data` would take escape sequences for colours)."""
+        sys.stdout.write(text + "\n")
 
     def json(self, value: object) -> None:
         click.echo(json.dumps(value, ensure_ascii=False, indent=2 if sys.stdout.isatty() else None))
@@ -51,7 +56,7 @@ class Terminal:
         return False
 
     @contextmanager
-    def progress(self, label: str) -> Iterator[Progress]:
+    def progress(self, label: str) -> Generator[Progress, None, None]:
         """A bar that moves on a terminal; one line at the end elsewhere; nothing when quiet."""
         if self.quiet:
             yield lambda done, total: None

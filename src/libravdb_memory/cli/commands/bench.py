@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import click
 
@@ -67,7 +67,9 @@ def _rows(prefix: str, results: Mapping[str, Any]) -> list[tuple[str, str]]:
     rows: list[tuple[str, str]] = []
     for name, value in results.items():
         label = f"{prefix} {name}".strip().replace("_", " ")
-        rows += _rows(label, value) if isinstance(value, Mapping) else [(label, _figure(value))]
+        rows += (
+            _rows(label, cast("Mapping[str, Any]", value)) if isinstance(value, Mapping) else [(label, _figure(value))]
+        )
     return rows
 
 

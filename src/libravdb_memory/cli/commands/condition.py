@@ -9,7 +9,7 @@ import click
 from libravdb_memory.cli.exit_codes import OK, PROBLEMS_FOUND
 from libravdb_memory.cli.invocation import Invocation, command
 from libravdb_memory.cli.render import counted, render_finding, render_status, render_verification
-from libravdb_memory.doctor import examine
+from libravdb_memory.doctor import Finding, examine
 
 
 @command("status")
@@ -31,7 +31,7 @@ def doctor(invocation: Invocation) -> int:
 
     Works also when the store cannot be opened. Exits 1 when a problem was found.
     """
-    findings = []
+    findings: list[Finding] = []
     for finding in examine(overrides={"db_path": invocation.db}):
         findings.append(finding)
         if not invocation.as_json:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -73,7 +73,7 @@ def demo(invocation: Invocation, keep: Path | None) -> int:
 
 
 @contextmanager
-def _place(keep: Path | None) -> Iterator[Path]:
+def _place(keep: Path | None) -> Generator[Path, None, None]:
     if keep is None:
         with tempfile.TemporaryDirectory(prefix="libravdb-demo-") as folder:
             yield Path(folder) / "data.libravdb"

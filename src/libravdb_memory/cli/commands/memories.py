@@ -9,12 +9,12 @@ from typing import IO
 import click
 
 from libravdb_memory.cli.batch import read_turns
+from libravdb_memory.cli.census import count_turns
 from libravdb_memory.cli.dates import Moment
-from libravdb_memory.cli.exit_codes import PROBLEMS_FOUND
+from libravdb_memory.cli.exit_codes import OK, PROBLEMS_FOUND
 from libravdb_memory.cli.invocation import Invocation, command
-from libravdb_memory.cli.render import printable, render_hits, render_summary, render_turn
+from libravdb_memory.cli.render import counted, printable, render_hits, render_summary, render_turn
 from libravdb_memory.cli.waiting import wait_for_embedding
-from libravdb_memory.memory import Memory
 
 user_option = click.option("-u", "--user", help="Whose memory it is.")
 session_option = click.option("-s", "--session", help="One conversation of that user.")
@@ -53,7 +53,9 @@ def add(
     with invocation.open_memory(create=True) as memory:
         for fields in turns:
             turn = memory.ingest(**fields)
-            invocation.terminal.json(asdict(turn)) if invocation.as_json else invocation.terminal.data(turn.id)
+            invocation.terminal.json(asdict(turn)) if invocation.as_json else invocation.terminal.exact(
+                printable(turn.id)
+            )
         if wait:
             wait_for_embedding(memory, invocation.terminal)
 
@@ -109,7 +111,7 @@ def get(invocation: Invocation, turn_id: str, user: str | None, session: str | N
         invocation.terminal.json(asdict(turn))
         return
     invocation.terminal.words(render_summary(turn))
-    invocation.terminal.data(printable(turn.text))
+    invocation.terminal.exact(printable(turn.text))
 
 
 @command("erase")
@@ -118,34 +120,35 @@ def get(invocation: Invocation, turn_id: str, user: str | None, session: str | N
 @session_option
 @click.option("-y", "--yes", is_flag=True, help="Do not ask.")
 @click.pass_obj
-def erase(invocation: Invocation, turn_id: str | None, user: str | None, session: str | None, yes: bool) -> int | None:
+def erase(invocation: Invocation, turn_id: str | None, user: str | None, session: str | None, yes: bool) -> int:
     """Erase for good: the turn with this ID, else a whole --session, else everything of --user.
 
     Shows what will go and asks first. What is erased is gone from the data file and its indexes, not from backups.
     """
     if not (turn_id or user or session):
         raise click.UsageError("name a turn by its ID, a --session, or a --user")
+    if not yes and not invocation.terminal.confirmed(f"Erase {_doomed(invocation, turn_id, user, session)} for good?"):
+        return PROBLEMS_FOUND
     with invocation.open_memory() as memory:
-        subject = _doomed(memory, invocation, turn_id, user, session)
-        if not yes and not invocation.terminal.confirmed(f"Erase {subject} for good?"):
-            return PROBLEMS_FOUND
         erasure = memory.erase(turn_id, user=user, session=session)
     if invocation.as_json:
         invocation.terminal.json(asdict(erasure))
-    invocation.terminal.words(f"erased {erasure.records:,} turn{'' if erasure.records == 1 else 's'}")
-    return None
+    invocation.terminal.words(f"erased {counted(erasure.records, 'turn')}")
+    return OK
 
 
-def _doomed(memory: Memory, invocation: Invocation, turn_id: str | None, user: str | None, session: str | None) -> str:
-    """Show what an erase would take, and name it for the question."""
+def _doomed(invocation: Invocation, turn_id: str | None, user: str | None, session: str | None) -> str:
+    """Show what an erase would take, and name it for the question. The store is free again while the question waits."""
     if turn_id is not None:
-        invocation.terminal.words(
-            render_turn(memory.get(turn_id, user=user, session=session), invocation.terminal.width)
-        )
+        with invocation.open_memory() as memory:
+            turn = memory.get(turn_id, user=user, session=session)
+        invocation.terminal.words(render_turn(turn, invocation.terminal.width))
         return "this turn"
-    count = memory.count(user=user, session=session)
-    part = f"session {session!r}" if session is not None else "all sessions"
-    return f"{count:,} turn{'' if count == 1 else 's'} of " + (f"{user!r}, {part}" if user is not None else part)
+    with invocation.open_store() as store:
+        count = count_turns(store, user, session)
+    whose = [repr(user)] if user is not None else []
+    part = [f"session {session!r}"] if session is not None else ["all sessions"]
+    return f"{counted(count, 'turn')} of {', '.join(whose + part)}"
 
 
 COMMANDS = {"add": add, "search": search, "get": get, "erase": erase}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
@@ -49,7 +49,7 @@ def import_(invocation: Invocation, source: IO[str], wait: bool) -> None:
     Every line is checked against its hash. An import that was cut short can simply be run again.
     """
     with invocation.open_memory(create=True) as memory:
-        with _utf8_only(source), invocation.terminal.progress("importing") as progress:
+        with _as_refusals(), invocation.terminal.progress("importing") as progress:
             report = memory.import_(source, progress)
         invocation.terminal.words(f"{counted(report.records, 'record')} read, {report.added:,} new")
         if invocation.as_json:
@@ -83,18 +83,23 @@ def restore(invocation: Invocation, source: Path, yes: bool) -> int:
     if replaces and not yes and not invocation.terminal.confirmed(f"Replace {target}?"):
         return PROBLEMS_FOUND
     with invocation.terminal.progress("restoring") as progress:
-        restore_backup(source, target, progress)
+        kept = restore_backup(source, target, progress)
     if invocation.as_json:
-        invocation.terminal.json({"file": str(target), "replaced": replaces})
+        invocation.terminal.json({"file": str(target), "replaced_store": str(kept) if kept else None})
+    elif kept:
+        invocation.terminal.words(f"the store that was there is kept as {kept}")
     return OK
 
 
 @contextmanager
-def _utf8_only(source: IO[str]) -> Iterator[None]:
+def _as_refusals() -> Generator[None, None, None]:
+    """What cannot even be read line by line as JSON, as an error of the input."""
     try:
         yield
     except UnicodeDecodeError as error:
-        raise InvalidInputError(source.name, f"is not UTF-8 text ({error.reason}), so no export") from error
+        raise InvalidInputError("FILE", f"is not UTF-8 text ({error.reason}), so no export") from error
+    except RecursionError as error:
+        raise InvalidInputError("FILE", "holds a line that is nested too deeply, so no export") from error
 
 
 COMMANDS = {"export": export, "import": import_, "backup": backup, "restore": restore}
