@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from libravdb_memory.store.protocol import Found, Space
     from libravdb_memory.store.sqlite.cosine import Query, Refs, Rows
 
-_POINT_READS = 4096
+_POINT_READS = 50_000
 _OVERHEAD_BYTES = 1024
 
 
@@ -36,11 +36,18 @@ class ExactCollection:
         self._matrix: Matrix | None = None
         self._late: list[tuple[Refs, Rows | None]] | None = None
         self._too_big_for = -1
+        self.scanned = 0
+        """Vectors seen by the last search that had to scan the table."""
 
     @property
     def nbytes(self) -> int:
         matrix = self._matrix
         return matrix.nbytes + _OVERHEAD_BYTES if matrix else 0
+
+    @property
+    def count(self) -> int:
+        matrix = self._matrix
+        return matrix.count if matrix else self.scanned
 
     def forget(self) -> None:
         with self._lock:
@@ -114,20 +121,27 @@ class ExactCollection:
     def _search_few(self, connection: apsw.Connection, query: Query, k: int, eligible: Refs) -> tuple[Found, ...]:
         low, high = vectortable.ref_range(self.collection_key)
         mine = np.unique(eligible[(eligible >= low) & (eligible < high)])
-        refs, rows = vectortable.fetch(connection, self.space, mine.tolist())
-        return cosine.score(refs, rows, query, k)
+        best: tuple[Found, ...] = ()
+        for start in range(0, len(mine), vectortable.BLOCK_ROWS):
+            chunk = mine[start : start + vectortable.BLOCK_ROWS]
+            refs, rows = vectortable.fetch(connection, self.space, chunk)
+            best = cosine.merge((best, cosine.score(refs, rows, query, k)), k)
+        return best
 
     def _search_scan(
         self, connection: apsw.Connection, query: Query, k: int, eligible: Refs | None
     ) -> tuple[Found, ...]:
         best: tuple[Found, ...] = ()
+        seen = 0
         for refs, rows in vectortable.scan(connection, self.space, self.collection_key):
+            seen += len(refs)
             if eligible is not None:
                 wanted = np.isin(refs, eligible)
                 refs, rows = refs[wanted], rows[wanted]
             block = Matrix(self.space.dimensions, refs.shape[0])
             block.put(refs, rows)
             best = cosine.merge((best, block.view().search(query, k, None)), k)
+        self.scanned = seen
         return best
 
 

@@ -25,13 +25,34 @@ _DEAD_MINIMUM = 1024
 
 
 @dataclass(frozen=True, slots=True)
+class SlotMap:
+    """Which slot holds a ref. `order` sorts `refs`; None when they already ascend."""
+
+    refs: Refs
+    order: Slots | None
+
+    @classmethod
+    def of(cls, refs: Refs, ascending: bool) -> SlotMap:
+        return cls(refs, None if ascending else np.argsort(refs, kind="stable"))
+
+    def newest(self, wanted: Refs) -> Slots:
+        """The last slot of each wanted ref; -1 for those without one."""
+        if not len(self.refs):
+            return np.full(len(wanted), -1, np.intp)
+        # The last of equal refs is the newest: the sort is stable.
+        at = np.searchsorted(self.refs, wanted, side="right", sorter=self.order) - 1
+        slots = at if self.order is None else self.order[at]
+        return np.where((at >= 0) & (self.refs[slots] == wanted), slots, -1)
+
+
+@dataclass(frozen=True, slots=True)
 class View:
-    """A moment of a matrix. `order` sorts `refs`; None when they already ascend."""
+    """A moment of a matrix."""
 
     refs: Refs
     rows: Rows
     dead: Slots
-    order: Slots | None
+    places: SlotMap
 
     @property
     def live(self) -> int:
@@ -47,20 +68,15 @@ class View:
 
     def slots_of(self, refs: Refs) -> Slots:
         """Live slots of those refs that have one, in no particular order."""
-        wanted = np.unique(refs)
-        if not self.refs.shape[0] or not wanted.shape[0]:
-            return np.empty(0, np.intp)
-        # The last of equal refs is the newest: the sort is stable.
-        at = np.searchsorted(self.refs, wanted, side="right", sorter=self.order) - 1
-        slots = at if self.order is None else self.order[at]
-        slots = slots[(at >= 0) & (self.refs[slots] == wanted)]
+        slots = self.places.newest(np.unique(refs))
+        slots = slots[slots >= 0]
         living: Slots = slots[~np.isin(slots, self.dead)] if len(self.dead) else slots
         return living
 
     def live_refs(self) -> Refs:
         """Ascending."""
         alive = np.delete(self.refs, self.dead) if self.dead.shape[0] else self.refs
-        return alive if self.order is None else np.sort(alive)
+        return alive if self.places.order is None else np.sort(alive)
 
     def _search_all(self, query: Query, k: int, only: Slots | None) -> tuple[Found, ...]:
         scores = cosine.similarities(self.rows, query)
@@ -94,6 +110,11 @@ class Matrix:
         """Of the slots in use; memory reserved for growth is not touched yet."""
         return self._count * (self._dimensions * 4 + 8)
 
+    @property
+    def count(self) -> int:
+        """Live slots."""
+        return self._count - len(self._dead)
+
     def view(self) -> View:
         with self._lock:
             return self._current()
@@ -119,8 +140,7 @@ class Matrix:
     def _current(self) -> View:
         if self._view is None:
             refs = self._refs[: self._count]
-            order = None if self._ascending else np.argsort(refs, kind="stable")
-            self._view = View(refs, self._rows[: self._count], self._dead, order)
+            self._view = View(refs, self._rows[: self._count], self._dead, SlotMap.of(refs, self._ascending))
         return self._view
 
     def _kill(self, refs: Refs) -> None:

@@ -1,7 +1,8 @@
 """Vector search for the SQLite store.
 
-Law: an answer is never silently short or stale. Small collections are searched exactly, in memory; memory is used for
-what was searched, the least recently searched leaves first.
+Law: an answer is never silently short or stale. Small collections are searched exactly, in memory; large ones through
+an approximate index with exact scores, which is opened and built in the background while exact search serves. Memory is
+used for what was searched; the least recently searched leaves first.
 """
 
 from __future__ import annotations
@@ -18,13 +19,16 @@ from libravdb_memory.errors import StoreError
 from libravdb_memory.store.protocol import Found, Problem, Progress, Space
 from libravdb_memory.store.settings import StoreSettings
 from libravdb_memory.store.sqlite import cosine, vectortable
-from libravdb_memory.store.sqlite.exact import ExactCollection
+from libravdb_memory.store.sqlite.ann import AnnCollection
+from libravdb_memory.store.sqlite.background import Background
+from libravdb_memory.store.sqlite.collection import VectorCollection
 
 if TYPE_CHECKING:
     import apsw
     from numpy.typing import NDArray
 
 _Place = tuple[int, int]
+_SUFFIX = ".ann"
 
 
 class VectorShelf:
@@ -40,9 +44,10 @@ class VectorShelf:
         self._settings = settings
         self._limit_bytes = settings.resident_vector_mb << 20
         self._lock = threading.Lock()
-        self._collections: OrderedDict[_Place, ExactCollection] = OrderedDict()
+        self._collections: OrderedDict[_Place, VectorCollection] = OrderedDict()
         self._counted: dict[_Place, int] = {}
         self._resident = 0
+        self._background = Background("libravdb-vectors")
 
     @property
     def resident_bytes(self) -> int:
@@ -61,20 +66,24 @@ class VectorShelf:
         prepared = cosine.prepare(query, space.dimensions)
         if k <= 0 or (eligible is not None and not eligible.shape[0]):
             return (), True
+        place = (space.key, collection_key)
         collection = self._collection(space, collection_key)
         try:
-            return collection.search(self._read, prepared, k, eligible, self._limit_bytes), True
+            return collection.search(self._read, prepared, k, eligible, exact)
         finally:
-            self._account((space.key, collection_key))
+            self._account(place)
+            self._schedule(collection)
 
     def added(self, space_key: int, refs: Sequence[int], vectors: NDArray[np.float32]) -> None:
         every = np.asarray(refs, np.int64)
         for collection_key, mine in _by_collection(every):
             place = (space_key, collection_key)
-            collection = self._collections.get(place)
+            with self._lock:
+                collection = self._collections.get(place)
             if collection is not None:
                 collection.put(every[mine], vectors[mine])
                 self._account(place)
+                self._schedule(collection)
 
     def removed(self, refs: Sequence[int]) -> None:
         every = np.asarray(refs, np.int64)
@@ -82,51 +91,92 @@ class VectorShelf:
             spaces = {space_key for space_key, _ in self._collections}
         for collection_key, mine in _by_collection(every):
             for space_key in spaces:
-                collection = self._collections.get((space_key, collection_key))
+                with self._lock:
+                    collection = self._collections.get((space_key, collection_key))
                 if collection is not None:
                     collection.remove(every[mine])
 
     def dropped(self, space_key: int) -> None:
+        """The space is gone: so are its vectors and its files."""
         with self._lock:
             for place in [place for place in self._collections if place[0] == space_key]:
-                self._forget(place)
+                self._collections.pop(place).drop()
+                self._resident -= self._counted.pop(place, 0)
+        for path in self._files(space_key):
+            path.unlink(missing_ok=True)
 
     def describe(self) -> Mapping[str, str]:
         """State of each approximate index, by the name of its file."""
-        return {}
+        states = {path.name: "not opened" for path in self._files()}
+        with self._lock:
+            collections = list(self._collections.values())
+        return states | {each.ann.path.name: each.ann.describe() for each in collections if each.ann is not None}
 
     def verify(self, space: Space, progress: Progress | None = None) -> Iterator[Problem]:
-        """Vectors that cannot be read, and index files that cannot be trusted."""
-        del progress
+        """Vectors that cannot be compared, and index files that will not be used."""
+        done = 0
         try:
             for refs, rows in vectortable.scan(self._read(), space, None):
                 for ref in refs[~np.isfinite(rows).all(axis=1)]:
                     yield Problem("vector", f"ref {ref}", "a component is not finite", "libravdb reindex")
+                done += len(refs)
+                if progress is not None:
+                    progress(done, 0)
         except StoreError as error:
             yield Problem("vector", f"space {space.key}", str(error), "libravdb reindex")
+        for path in self._files(space.key):
+            if reason := self._ann(space, int(path.stem.partition("-")[2])).examine():
+                yield Problem("index", path.name, f"the file {reason}", "delete it; it is made again from the vectors")
 
     def rebuild(self, progress: Progress | None = None) -> None:
-        """Drop and rebuild the approximate indexes."""
-        del progress
+        """Make the approximate indexes again: those in use now, those of other files when they are next searched."""
+        for path in self._files():
+            path.unlink(missing_ok=True)
+        with self._lock:
+            indexed = [each for each in self._collections.values() if each.ann is not None]
+        for each in indexed:
+            self._start(each, progress)
+        while not self._background.settle(1.0):
+            pass
 
     def settle(self, timeout_s: float) -> bool:
         """Wait for background work; False when it is not done in time."""
-        del timeout_s
-        return True
+        return self._background.settle(timeout_s)
 
     def close(self) -> None:
+        """Nothing needs saving: what an index file lacks is found in the table when it is opened."""
+        self._background.close()
         with self._lock:
-            for place in list(self._collections):
-                self._forget(place)
+            self._collections.clear()
+            self._counted.clear()
+            self._resident = 0
 
-    def _collection(self, space: Space, collection_key: int) -> ExactCollection:
+    def _collection(self, space: Space, collection_key: int) -> VectorCollection:
         place = (space.key, collection_key)
         with self._lock:
             collection = self._collections.get(place)
             if collection is None:
-                collection = self._collections[place] = ExactCollection(space, collection_key)
+                collection = VectorCollection(
+                    space, collection_key, self._limit_bytes, self._settings.exact_limit, self._ann
+                )
+                self._collections[place] = collection
             self._collections.move_to_end(place)
             return collection
+
+    def _ann(self, space: Space, collection_key: int) -> AnnCollection:
+        path = self._directory / f"{space.key}-{collection_key}{_SUFFIX}"
+        return AnnCollection(space, collection_key, path, self._store_uuid, self._settings.exact_limit)
+
+    def _files(self, space_key: int | None = None) -> list[Path]:
+        pattern = f"{'[0-9]*' if space_key is None else space_key}-[0-9]*{_SUFFIX}"
+        return sorted(self._directory.glob(pattern))
+
+    def _schedule(self, collection: VectorCollection) -> None:
+        if collection.wants_work():
+            self._start(collection, None)
+
+    def _start(self, collection: VectorCollection, progress: Progress | None) -> None:
+        self._background.submit(lambda: collection.work(self._read, lambda: self._background.closing, progress))
 
     def _account(self, place: _Place) -> None:
         """Count what a collection holds now, and let the least recently searched go while it is too much."""
@@ -134,14 +184,22 @@ class VectorShelf:
             collection = self._collections.get(place)
             if collection is None:
                 return
-            self._resident += collection.nbytes - self._counted.get(place, 0)
-            self._counted[place] = collection.nbytes
-            while self._resident > self._limit_bytes and self._collections:
-                self._forget(next(iter(self._collections)))
+            self._recount(place, collection)
+            if self._resident > self._limit_bytes:
+                self._evict()
 
-    def _forget(self, place: _Place) -> None:
-        self._collections.pop(place).forget()
-        self._resident -= self._counted.pop(place, 0)
+    def _evict(self) -> None:
+        for place, collection in list(self._collections.items()):
+            if self._resident <= self._limit_bytes:
+                return
+            collection.shrink()
+            self._recount(place, collection)
+            if collection.ann is None:
+                del self._collections[place], self._counted[place]
+
+    def _recount(self, place: _Place, collection: VectorCollection) -> None:
+        self._resident += collection.nbytes - self._counted.get(place, 0)
+        self._counted[place] = collection.nbytes
 
 
 def _by_collection(refs: NDArray[np.int64]) -> Iterator[tuple[int, NDArray[np.intp]]]:

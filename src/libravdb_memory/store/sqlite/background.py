@@ -1,0 +1,65 @@
+"""One thread for work that nobody waits for.
+
+Law: jobs run one after another in the order given; the thread starts with the first job and keeps its place (a database
+reader belongs to a thread); `close` asks the running job to stop and waits for it, but not for ever.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import deque
+from collections.abc import Callable
+
+_JOIN_S = 5.0
+
+
+class Background:
+    def __init__(self, name: str) -> None:
+        self._name = name
+        self._changed = threading.Condition()
+        self._jobs: deque[Callable[[], None]] = deque()
+        self._thread: threading.Thread | None = None
+        self._busy = False
+        self._closed = False
+
+    @property
+    def closing(self) -> bool:
+        """For long jobs to look at: True when they should end."""
+        return self._closed
+
+    def submit(self, job: Callable[[], None]) -> None:
+        """Jobs must not raise. After `close` they are dropped."""
+        with self._changed:
+            if self._closed:
+                return
+            self._jobs.append(job)
+            if self._thread is None:
+                self._thread = threading.Thread(target=self._run, name=self._name, daemon=True)
+                self._thread.start()
+            self._changed.notify_all()
+
+    def settle(self, timeout_s: float) -> bool:
+        """Wait until nothing is to be done; False when that took too long."""
+        with self._changed:
+            return self._changed.wait_for(lambda: not self._busy and not self._jobs, timeout_s)
+
+    def close(self) -> None:
+        with self._changed:
+            self._closed = True
+            self._jobs.clear()
+            self._changed.notify_all()
+            thread = self._thread
+        if thread is not None and thread is not threading.current_thread():
+            thread.join(_JOIN_S)
+
+    def _run(self) -> None:
+        while True:
+            with self._changed:
+                self._busy = False
+                self._changed.notify_all()
+                self._changed.wait_for(lambda: self._jobs or self._closed)
+                if self._closed:
+                    return
+                job = self._jobs.popleft()
+                self._busy = True
+            job()
