@@ -34,12 +34,19 @@ class Catalog:
         self._sequence = None
 
     def sequence(self, db: Database) -> int:
-        if self._sequence is None:
-            self._sequence = db.execute("SELECT coalesce(max(sequence), 0) FROM change").get
-        return self._sequence
+        known = self._sequence
+        if known is None:
+            known = self._sequence = int(db.execute("SELECT coalesce(max(sequence), 0) FROM change").get)
+        return known
+
+    def advance(self, db: Database, number: int) -> int:
+        """Claim the next numbers of the change log; returns the first."""
+        first = self.sequence(db) + 1
+        self._sequence = first + number - 1
+        return first
 
     def log(self, db: Database, ref: int, kind: int) -> None:
-        sequence = self._sequence = self.sequence(db) + 1
+        sequence = self.advance(db, 1)
         db.execute("INSERT INTO change (sequence, ref, kind) VALUES (?, ?, ?)", (sequence, ref, kind))
 
     def collection(self, db: Database, name: str) -> Collection | None:

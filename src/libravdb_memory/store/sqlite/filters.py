@@ -122,7 +122,7 @@ def _path_of(name: str) -> str:
     return "$." + json.dumps(key, ensure_ascii=False)
 
 
-def _check_value(value: _Scalar) -> None:
+def _check_value(value: object) -> None:
     if isinstance(value, str):
         check_text("where", value)
     elif isinstance(value, float) and not math.isfinite(value):

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from itertools import takewhile
 from pathlib import Path
 from typing import Literal
 
@@ -75,15 +74,17 @@ def page(
 
 
 def collections(db: Database, prefix: str) -> tuple[CollectionInfo, ...]:
-    """Those that hold records, by name. Names with one prefix are neighbours, as SQLite compares them by code point."""
+    """Those that hold records, in order of creation."""
     rows = db.execute(
         "SELECT c.name, c.append_only, "
         "(SELECT count(*) FROM grp g JOIN record r ON r.grp = g.key WHERE g.collection = c.key) "
-        "FROM collection c WHERE c.name >= ? ORDER BY c.name",
-        (prefix,),
+        "FROM collection c ORDER BY c.key"
     )
-    matching = takewhile(lambda row: row[0].startswith(prefix), rows)
-    return tuple(CollectionInfo(name, count, bool(append_only)) for name, append_only, count in matching if count)
+    return tuple(
+        CollectionInfo(name, count, bool(append_only))
+        for name, append_only, count in rows
+        if count and name.startswith(prefix)
+    )
 
 
 def children(db: Database, key: Key, path: Path) -> tuple[Record, ...]:

@@ -42,6 +42,7 @@ from libravdb_memory.store.sqlite.commits import CommitWork
 from libravdb_memory.store.sqlite.connections import Readers
 from libravdb_memory.store.sqlite.database import Database
 from libravdb_memory.store.sqlite.failures import translating
+from libravdb_memory.store.sqlite.groups import GroupApplier
 from libravdb_memory.store.sqlite.verify import verify
 from libravdb_memory.store.sqlite.writer import GroupWriter
 
@@ -69,7 +70,7 @@ class SqliteStore:
                 self._lock.release()
                 raise
         self._uuid = str(db.execute("SELECT value FROM meta WHERE name = 'uuid'").get)
-        self._writer = GroupWriter(db, data, self._catalog.forget)
+        self._writer = GroupWriter(db, data, GroupApplier(self._catalog), self._catalog.forget)
         self._readers = Readers(data, vfs)
         self._place = shelving.ShelfPlace(self._make_shelf)
         self._closed = False
@@ -106,7 +107,7 @@ class SqliteStore:
     # ── writing ──────────────────────────────────────────────────────────────────────────────────────────────────
 
     def commit(self, writes: Sequence[Write]) -> Commit:
-        work = CommitWork(writes, self._catalog, self._path, self._place.removed)
+        work = CommitWork(writes, self._catalog, self._place.removed)
         self._writer.submit(work)
         return work.result()
 

@@ -5,14 +5,16 @@ thread when it is alone. The others wait; when the leader is done, the first of 
 
 Laws: `submit` returns after COMMIT, never before. A piece of work that fails leaves nothing behind and takes nobody
 with it: if it had written already, or SQLite failed, the group is rolled back and each piece is tried alone.
+What a group of works does to the database is not decided here; an `ApplyGroup` does it.
 """
 
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Generic, Protocol, TypeVar
+from typing import Generic, Protocol, TypeAlias, TypeVar
 
 import apsw
 
@@ -31,7 +33,13 @@ class Work(Protocol):
         ...
 
 
+ApplyGroup: TypeAlias = "Callable[[Database, Sequence[Work]], Sequence[LibraVDBError | None]]"
+"""Apply all works in one open transaction; answers each with its error, if it was refused and wrote nothing. Raising
+means that the transaction must be rolled back."""
+
 T = TypeVar("T")
+
+_PATIENCE_S = 100e-6
 
 
 class Call(Generic[T]):
@@ -62,21 +70,19 @@ class _Ticket:
         self.turn: threading.Lock | None = None
 
 
-class _WroteBeforeFailing(Exception):
-    pass
-
-
 class GroupWriter:
     """The only user of the writing connection. `forget` is called after a rollback, to drop what was cached."""
 
-    def __init__(self, db: Database, path: Path, forget: Callable[[], None]) -> None:
+    def __init__(self, db: Database, path: Path, apply: ApplyGroup, forget: Callable[[], None]) -> None:
         self._db = db
+        self._apply = apply
         self._path = path
         self._forget = forget
         self._guard = threading.Lock()
         self._idle = threading.Condition(self._guard)
         self._queue: list[_Ticket] = []
         self._led = False
+        self._crowd = 1  # how many seem to be writing at this time
         self._closed = False
         self._log_to_empty = False
 
@@ -123,18 +129,31 @@ class GroupWriter:
             self._db.close()
 
     def _lead(self) -> None:
+        if self._crowd > 1:
+            self._gather()
         with self._guard:
             group, self._queue = self._queue, []
         try:
             self._run(group)
         finally:
-            self._hand_over()
             for ticket in group:
                 if ticket.turn is not None and not ticket.leads:
                     ticket.turn.release()
+            self._hand_over(len(group))
 
-    def _hand_over(self) -> None:
+    def _gather(self) -> None:
+        """Those just served are about to come back; one sync for all is worth a moment, unless nobody comes."""
+        before = len(self._queue)
+        patience = time.perf_counter() + _PATIENCE_S
+        while before < self._crowd and time.perf_counter() < patience:
+            time.sleep(0)
+            if len(self._queue) > before:
+                before = len(self._queue)
+                patience = time.perf_counter() + _PATIENCE_S
+
+    def _hand_over(self, served: int) -> None:
         with self._guard:
+            self._crowd = served + len(self._queue)
             if not self._queue:
                 self._led = False
                 self._idle.notify_all()
@@ -151,12 +170,9 @@ class GroupWriter:
 
     def _attempt(self, group: list[_Ticket]) -> bool:
         """One transaction. False when it was rolled back; the reason is then the error of every ticket."""
-        for ticket in group:
-            ticket.error = None
         try:
             self._db.execute("BEGIN IMMEDIATE")
-            for ticket in group:
-                self._apply(ticket, alone=len(group) == 1)
+            errors = self._apply(self._db, [ticket.work for ticket in group])
             self._db.execute("COMMIT")
         except BaseException as error:  # handed to the thread that owns the ticket
             self._roll_back()
@@ -166,23 +182,12 @@ class GroupWriter:
             for ticket in group:
                 ticket.error = reason
             return False
-        for ticket in group:
+        for ticket, refusal in zip(group, errors, strict=True):
+            ticket.error = refusal
             self._announce(ticket)
         if self._log_to_empty:
             self.empty_log()
         return True
-
-    def _apply(self, ticket: _Ticket, *, alone: bool) -> None:
-        if alone:
-            ticket.work.apply(self._db)
-            return
-        before = self._db.total_changes()
-        try:
-            ticket.work.apply(self._db)
-        except LibraVDBError as error:
-            if self._db.total_changes() != before:
-                raise _WroteBeforeFailing from error
-            ticket.error = error
 
     def _announce(self, ticket: _Ticket) -> None:
         if ticket.error is not None:
