@@ -278,12 +278,9 @@ def test_a_query_of_another_shape_or_not_finite_is_refused(table: Callable[..., 
         table().search(bad, 1)
 
 
-def test_a_vector_of_the_wrong_length_is_an_error_that_names_it_and_verify_reports_it(
-    table: Callable[..., Table],
-) -> None:
+def test_a_vector_of_the_wrong_length_is_an_error_that_names_it(table: Callable[..., Table]) -> None:
     shelf = table()
     shelf.put([FIRST], np.ones((1, 8), np.float32))
     shelf.writer.execute("INSERT INTO vector_1 VALUES (?, ?)", (FIRST + 1, b"12345"))
     with pytest.raises(StoreCorruptError, match=str(FIRST + 1)):
         shelf.search(np.ones(8, np.float32), 1)
-    assert [str(FIRST + 1) in problem.detail for problem in shelf.shelf.verify(shelf.space)] == [True]

@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from libravdb_memory.errors import StoreError
 from libravdb_memory.store.protocol import Found, Problem, Progress, Space
 from libravdb_memory.store.settings import StoreSettings
 from libravdb_memory.store.sqlite import cosine, vectortable
@@ -112,18 +111,8 @@ class VectorShelf:
             collections = list(self._collections.values())
         return states | {each.ann.path.name: each.ann.describe() for each in collections if each.ann is not None}
 
-    def verify(self, space: Space, progress: Progress | None = None) -> Iterator[Problem]:
-        """Vectors that cannot be compared, and index files that will not be used."""
-        done = 0
-        try:
-            for refs, rows in vectortable.scan(self._read(), space, None):
-                for ref in refs[~np.isfinite(rows).all(axis=1)]:
-                    yield Problem("vector", f"ref {ref}", "a component is not finite", "libravdb reindex")
-                done += len(refs)
-                if progress is not None:
-                    progress(done, 0)
-        except StoreError as error:
-            yield Problem("vector", f"space {space.key}", str(error), "libravdb reindex")
+    def verify(self, space: Space) -> Iterator[Problem]:
+        """Index files of a space that will not be used. One that is merely behind its table will be."""
         for path in self._files(space.key):
             if reason := self._ann(space, int(path.stem.partition("-")[2])).examine():
                 yield Problem("index", path.name, f"the file {reason}", "delete it; it is made again from the vectors")
