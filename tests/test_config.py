@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from libravdb_memory.config import UNUSED_VARIABLES, Config, known_settings, load_config, sections
+from libravdb_memory.config import UNUSED_VARIABLES, Config, Setting, known_settings, load_config, sections
 from libravdb_memory.errors import ConfigError
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -76,12 +76,12 @@ def test_a_blank_variable_counts_as_absent(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("setting", known_settings(), ids=lambda setting: setting.name)
-def test_every_setting_has_a_line_of_help_and_a_describable_kind(setting) -> None:  # type: ignore[no-untyped-def]
+def test_every_setting_has_a_line_of_help_and_a_describable_kind(setting: Setting) -> None:
     assert setting.help.endswith(".") and setting.takes
 
 
 @given(st.sampled_from(known_settings()), st.data())
-def test_a_misspelt_variable_is_refused_with_the_right_name(setting, data) -> None:  # type: ignore[no-untyped-def]
+def test_a_misspelt_variable_is_refused_with_the_right_name(setting: Setting, data: st.DataObject) -> None:
     tail = setting.variable.removeprefix("LIBRAVDB_")
     at = data.draw(st.integers(1, len(tail) - 1))
     misspelt = "LIBRAVDB_" + tail[:at] + tail[at] + tail[at:]

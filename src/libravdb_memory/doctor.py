@@ -33,6 +33,9 @@ from libravdb_memory.store.protocol import Store
 Mark: TypeAlias = Literal["ok", "note", "problem"]
 
 PROBE_TEXT = "The lighthouse keeper wrote down every ship that passed."
+BUNDLED_ANSWER = (0.0570, 0.0645, 0.0275, 0.0766, -0.0141, -0.0057, 0.0339, -0.0407)
+"""How the vector of PROBE_TEXT begins with the bundled model."""
+_ANSWER_TOLERANCE = 0.01
 _QUICK_CHECK_BYTES = 2_000_000_000
 _LITTLE_SPACE = 200_000_000
 _RESTORE = "libravdb restore BACKUP  (libravdb verify tells what is hurt)"
@@ -125,7 +128,7 @@ def _disk(path: Path) -> Finding:
 
 
 def _model(config: Config, embedder: Embedder) -> Finding:
-    """Load it and look at one vector."""
+    """Load it and look at one vector: what is wrong with it, or that nothing is."""
     import numpy as np
 
     with closing(embedder):
@@ -138,7 +141,10 @@ def _model(config: Config, embedder: Embedder) -> Finding:
         return Finding("problem", "model", f"{label} gives the same text two vectors", _reinstall(config))
     if embedder.space.normalised and abs(float(np.linalg.norm(vector)) - 1.0) > 1e-3:
         return Finding("problem", "model", f"{label} gives a vector of the wrong length", _reinstall(config))
-    return Finding("ok", "model", f"{label} loads and embeds")
+    expected = np.asarray(BUNDLED_ANSWER if config.embedding.backend == "bundled" else [], np.float32)
+    if not np.allclose(vector[: len(expected)], expected, atol=_ANSWER_TOLERANCE):
+        return Finding("problem", "model", f"{label} gives another vector than expected", _reinstall(config))
+    return Finding("ok", "model", f"{label} loads and gives the expected vector")
 
 
 def _reinstall(config: Config) -> str:
@@ -226,7 +232,7 @@ def _pages(data: Path) -> Finding:
 
 def _inside(store: Store, space: EmbeddingSpace | None) -> Iterator[Finding]:
     status = store.status()
-    yield Finding("ok", "records", f"{status.records:,} in {status.collections:,} collections")
+    yield Finding("ok", "records", f"{status.records:,} stored")
     active = next((known for known in status.spaces if known.active), None)
     if active is not None and space is not None and active.fingerprint != space.fingerprint:
         detail = f"the store is embedded with {active.label}, the settings ask for {space.label}"
@@ -235,5 +241,5 @@ def _inside(store: Store, space: EmbeddingSpace | None) -> Iterator[Finding]:
         detail = f"{status.unembedded:,} records wait to be embedded; any opening goes on with it"
         yield Finding("note", "embedding", detail, "libravdb reindex")
     else:
-        yield Finding("ok", "embedding", f"complete ({active.label})" if active else "nothing to embed")
+        yield Finding("ok", "embedding", f"complete, with {active.label}" if active else "nothing to embed")
     yield from (Finding("ok", "index", f"{name}: {state}") for name, state in sorted(status.indexes.items()))

@@ -56,7 +56,7 @@ def cli(environment: dict[str, str], monkeypatch: pytest.MonkeyPatch) -> Run:
             code = main([str(argument) for argument in arguments])
             out.flush()
             err.flush()
-        return Result(code, out.buffer.getvalue().decode(), err.buffer.getvalue().decode())  # type: ignore[attr-defined]
+        return Result(code, out.buffer.getvalue().decode(), err.buffer.getvalue().decode())
 
     return run
 

@@ -10,15 +10,19 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any, TypeAlias
 
 import click
 import pytest
 
 from libravdb_memory import __version__, errors
 from libravdb_memory.cli.exit_codes import BY_ERROR, exit_code_of
-from libravdb_memory.cli.root import COMMANDS, root
+from libravdb_memory.cli.root import COMMANDS, Row, root
 from libravdb_memory.config import known_settings
+
+Run: TypeAlias = Callable[..., Any]
 
 ROOT = Path(__file__).resolve().parents[2]
 HEAVY = ("numpy", "onnxruntime", "tokenizers", "usearch", "apsw")
@@ -37,25 +41,25 @@ def test_help_loads_no_heavy_library(environment: dict[str, str], arguments: lis
     assert done.returncode == 0, done.stderr
 
 
-def test_help_lists_every_command_and_setting(cli) -> None:  # type: ignore[no-untyped-def]
+def test_help_lists_every_command_and_setting(cli: Run) -> None:
     out = cli("--help").out
     assert all(row.name in out and row.help in out for row in COMMANDS)
     assert all(setting.variable in out for setting in known_settings())
 
 
 @pytest.mark.parametrize("row", COMMANDS, ids=lambda row: row.name)
-def test_every_command_exists_and_explains_itself(cli, row) -> None:  # type: ignore[no-untyped-def]
+def test_every_command_exists_and_explains_itself(cli: Run, row: Row) -> None:
     result = cli(row.name, "--help")
     assert result.code == 0 and result.out.startswith(f"Usage: libravdb {row.name}")
     command = root.get_command(click.Context(root), row.name)
     assert command is not None and command.name == row.name and command.help
 
 
-def test_the_version_is_the_package_s(cli) -> None:  # type: ignore[no-untyped-def]
+def test_the_version_is_the_package_s(cli: Run) -> None:
     assert cli("--version").out == f"libravdb {__version__}\n"
 
 
-def test_a_misspelt_command_is_told_its_neighbour(cli) -> None:  # type: ignore[no-untyped-def]
+def test_a_misspelt_command_is_told_its_neighbour(cli: Run) -> None:
     result = cli("serch")
     assert result.code == 2 and "did you mean search?" in result.err
 
@@ -91,7 +95,7 @@ def test_the_guide_names_every_command() -> None:
     assert all(f"libravdb {row.name}" in guide for row in COMMANDS)
 
 
-def test_an_unexpected_error_is_one_line_and_points_to_the_traceback(cli, monkeypatch: pytest.MonkeyPatch) -> None:  # type: ignore[no-untyped-def]
+def test_an_unexpected_error_is_one_line_and_points_to_the_traceback(cli: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     def broken(**_: object) -> None:
         raise RuntimeError("the moon is\nin the wrong place")
 
@@ -102,12 +106,12 @@ def test_an_unexpected_error_is_one_line_and_points_to_the_traceback(cli, monkey
     assert debugged.code == 70 and "Traceback" in debugged.err and "the moon is" in debugged.err
 
 
-def test_an_expected_error_shows_no_traceback_unless_asked(cli) -> None:  # type: ignore[no-untyped-def]
+def test_an_expected_error_shows_no_traceback_unless_asked(cli: Run) -> None:
     assert "Traceback" not in cli("status").err
     assert "Traceback" in cli("--debug", "status").err
 
 
-def test_a_bad_setting_is_a_usage_error_of_one_line(libravdb) -> None:  # type: ignore[no-untyped-def]
+def test_a_bad_setting_is_a_usage_error_of_one_line(libravdb: Run) -> None:
     result = libravdb("status", LIBRAVDB_EMBEDDING_BACKEND="hashd")
     assert (result.code, result.out) == (2, "")
     assert result.err.startswith("libravdb: setting embedding.backend") and result.err.count("\n") == 1
@@ -116,7 +120,7 @@ def test_a_bad_setting_is_a_usage_error_of_one_line(libravdb) -> None:  # type: 
 # ── options and streams ──────────────────────────────────────────────────────────────────────────────────────────
 
 
-def test_shared_options_work_before_and_after_the_command(cli, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
+def test_shared_options_work_before_and_after_the_command(cli: Run, tmp_path: Path) -> None:
     place = tmp_path / "elsewhere.libravdb"
     cli("--db", place, "add", "hello", "--id", "h")
     assert json.loads(cli("--json", "--db", place, "get", "h").out) == json.loads(
@@ -143,32 +147,32 @@ def test_shared_options_work_before_and_after_the_command(cli, tmp_path: Path) -
     ids=lambda arguments: " ".join(arguments),
 )
 def test_json_output_is_one_document_and_nothing_else(
-    cli, arguments: list[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:  # type: ignore[no-untyped-def]
+    cli: Run, arguments: list[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     monkeypatch.chdir(tmp_path)
     cli("add", "hello", "--user", "ada", "--id", "h")
     result = cli(*arguments, "--json")
     assert isinstance(json.loads(result.out), dict), result.err
 
 
-def test_quiet_says_nothing_on_stderr(cli) -> None:  # type: ignore[no-untyped-def]
+def test_quiet_says_nothing_on_stderr(cli: Run) -> None:
     cli("add", "hello", "--user", "ada", "--id", "h")
     for arguments in (["add", "more", "--user", "ada"], ["verify"], ["reindex"], ["export", "-"], ["search", "zzz"]):
         assert cli(*arguments, "--quiet").err == ""
 
 
-def test_output_to_a_pipe_has_no_colour(libravdb) -> None:  # type: ignore[no-untyped-def]
+def test_output_to_a_pipe_has_no_colour(libravdb: Run) -> None:
     libravdb("add", "hello there", "--user", "ada")
     result = libravdb("search", "hello", "--user", "ada", "--explain")
     assert "\x1b" not in result.out + result.err and "hello there" in result.out
 
 
-def test_data_is_utf8_whatever_the_locale(libravdb) -> None:  # type: ignore[no-untyped-def]
+def test_data_is_utf8_whatever_the_locale(libravdb: Run) -> None:
     libravdb("add", "-", "--id", "h", stdin="naïve 🦆", LC_ALL="C.UTF-8")
     assert libravdb("get", "h", LC_ALL="C", PYTHONUTF8="0", PYTHONCOERCECLOCALE="0").out == "naïve 🦆\n"
 
 
-def test_a_reader_that_goes_away_is_no_error_message(environment: dict[str, str], libravdb) -> None:  # type: ignore[no-untyped-def]
+def test_a_reader_that_goes_away_is_no_error_message(environment: dict[str, str], libravdb: Run) -> None:
     lines = "".join(json.dumps({"text": "x" * 1000, "user": "ada"}) + "\n" for _ in range(300))
     libravdb("add", "--jsonl", "-", "--no-wait", stdin=lines)
     command = [sys.executable, "-m", "libravdb_memory", "--quiet", "export", "-"]
@@ -183,7 +187,7 @@ def test_a_reader_that_goes_away_is_no_error_message(environment: dict[str, str]
 # ── two processes, interruption, a terminal ──────────────────────────────────────────────────────────────────────
 
 
-def test_a_second_process_is_told_who_has_the_store(environment: dict[str, str], libravdb, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
+def test_a_second_process_is_told_who_has_the_store(environment: dict[str, str], libravdb: Run, tmp_path: Path) -> None:
     libravdb("add", "zeroth")
     libravdb("backup", tmp_path / "copy.bak")
     command = [sys.executable, "-m", "libravdb_memory", "add", "--jsonl", "-", "--user", "ada"]
@@ -202,7 +206,7 @@ def test_a_second_process_is_told_who_has_the_store(environment: dict[str, str],
     assert libravdb("status").code == 0
 
 
-def test_an_interrupted_command_says_so_and_keeps_what_it_stored(environment: dict[str, str], libravdb) -> None:  # type: ignore[no-untyped-def]
+def test_an_interrupted_command_says_so_and_keeps_what_it_stored(environment: dict[str, str], libravdb: Run) -> None:
     command = [sys.executable, "-m", "libravdb_memory", "add", "--jsonl", "-", "--user", "ada"]
     with subprocess.Popen(
         command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment
@@ -237,7 +241,7 @@ def on_a_terminal(environment: dict[str, str], *arguments: str, typed: str = "")
     return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]), shown.decode()
 
 
-def test_a_terminal_gets_colour_unless_it_said_no(environment: dict[str, str], libravdb) -> None:  # type: ignore[no-untyped-def]
+def test_a_terminal_gets_colour_unless_it_said_no(environment: dict[str, str], libravdb: Run) -> None:
     libravdb("add", "hello there", "--user", "ada")
     coloured = {**environment, "TERM": "xterm"}
     code, shown = on_a_terminal(coloured, "search", "hello", "--user", "ada")
@@ -246,7 +250,7 @@ def test_a_terminal_gets_colour_unless_it_said_no(environment: dict[str, str], l
     assert code == 0 and "\x1b[1m" not in shown and "hello there" in shown
 
 
-def test_a_terminal_is_safe_from_what_was_remembered(environment: dict[str, str], libravdb) -> None:  # type: ignore[no-untyped-def]
+def test_a_terminal_is_safe_from_what_was_remembered(environment: dict[str, str], libravdb: Run) -> None:
     hostile = "owned\x1b]0;title\x07\x1b[2J\u202e"
     libravdb("add", "-", "--user", "ada", "--id", "h", stdin=hostile)
     for arguments in (["get", "h"], ["search", "owned", "--user", "ada"]):
@@ -256,7 +260,7 @@ def test_a_terminal_is_safe_from_what_was_remembered(environment: dict[str, str]
 
 
 @pytest.mark.parametrize(("typed", "code", "left"), [("n\n", 1, 0), ("y\n", 0, 3)])
-def test_erase_asks_on_a_terminal(environment: dict[str, str], libravdb, typed: str, code: int, left: int) -> None:  # type: ignore[no-untyped-def]
+def test_erase_asks_on_a_terminal(environment: dict[str, str], libravdb: Run, typed: str, code: int, left: int) -> None:
     libravdb("add", "keep me?", "--user", "ada", "--id", "h")
     answered, shown = on_a_terminal({**environment, "NO_COLOR": "1"}, "erase", "h", typed=typed)
     assert answered == code and "keep me?" in shown and "Erase this turn for good?" in shown
@@ -267,7 +271,7 @@ def test_erase_asks_on_a_terminal(environment: dict[str, str], libravdb, typed: 
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
-def test_completion_prints_a_script_for_each_shell(cli, shell: str) -> None:  # type: ignore[no-untyped-def]
+def test_completion_prints_a_script_for_each_shell(cli: Run, shell: str) -> None:
     result = cli("completion", shell)
     assert result.code == 0 and "_LIBRAVDB_COMPLETE" in result.out
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import io
 import re
 import time
 import unicodedata
+from collections.abc import Iterator
 from datetime import datetime
 
 import pytest
@@ -14,6 +16,7 @@ from hypothesis import strategies as st
 
 from libravdb_memory.cli.dates import local_time, moment
 from libravdb_memory.cli.render import explanation, harmless, readable_size, render_hits, render_turn
+from libravdb_memory.cli.terminal import ProgressBar
 from libravdb_memory.model import Hit, Hits, Turn
 
 
@@ -70,8 +73,42 @@ def test_sizes_are_readable(size: int, shown: str) -> None:
     assert readable_size(size) == shown
 
 
+# ── progress ─────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+@given(st.lists(st.tuples(st.integers(0, 10**9), st.integers(0, 10**9)), max_size=20))
+def test_a_bar_takes_any_numbers_and_ends_with_a_line(steps: list[tuple[int, int]]) -> None:
+    stream = io.StringIO()
+    bar = ProgressBar("working", "turns", stream, moving=True)
+    for done, total in steps:
+        bar.update(done, total)
+    bar.finish(failed=False)
+    assert stream.getvalue().endswith(" s\n")
+
+
+def test_a_bar_moves_on_a_terminal_and_only_there() -> None:
+    for moving in (True, False):
+        stream = io.StringIO()
+        bar = ProgressBar("working", "turns", stream, moving=moving)
+        bar.update(5, 10)
+        bar.update(10, 10)
+        bar.finish(failed=False)
+        lines = stream.getvalue().replace("\r\x1b[K", "\n").strip().split("\n")
+        assert lines[-1].startswith("working: 10 turns in ")
+        assert ("100%" in stream.getvalue()) == moving and (len(lines) == 1) != moving
+
+
+def test_a_bar_that_fails_says_that_it_stopped() -> None:
+    stream = io.StringIO()
+    ProgressBar("working", "", stream, moving=False).finish(failed=True)
+    assert stream.getvalue().startswith("working: stopped after")
+
+
+# ── times ────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
 @pytest.fixture
-def in_berlin(monkeypatch: pytest.MonkeyPatch):  # type: ignore[no-untyped-def]
+def in_berlin(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     monkeypatch.setenv("TZ", "CET-1CEST,M3.5.0,M10.5.0/3")
     time.tzset()
     yield

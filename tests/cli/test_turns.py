@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any, TypeAlias
 
 import pytest
 
+Run: TypeAlias = Callable[..., Any]
 
-def added(cli, text: str, *options: str) -> str:  # type: ignore[no-untyped-def]
+
+def added(cli: Run, text: str, *options: str) -> str:
     result = cli("add", text, "--user", "ada", *options)
     assert result.code == 0, result.err
-    return result.out.strip()
+    return str(result.out.strip())
 
 
-def test_what_was_added_is_found_and_read_back_exactly(cli) -> None:  # type: ignore[no-untyped-def]
+def test_what_was_added_is_found_and_read_back_exactly(cli: Run) -> None:
     text = "The deploy key moved to the vault.\n\tTwo  spaces, an ø and a 🦆."
     turn_id = added(cli, text, "--session", "s1")
     hits = json.loads(cli("search", "deploy key", "--user", "ada", "--json").out)["hits"]
@@ -22,21 +26,21 @@ def test_what_was_added_is_found_and_read_back_exactly(cli) -> None:  # type: ig
     assert cli("get", turn_id).out == text + "\n"
 
 
-def test_add_prints_nothing_but_the_id_on_stdout(cli) -> None:  # type: ignore[no-untyped-def]
+def test_add_prints_nothing_but_the_id_on_stdout(cli: Run) -> None:
     assert added(cli, "hello", "--id", "my-id") == "my-id"
 
 
-def test_add_waits_until_the_turn_is_embedded(cli) -> None:  # type: ignore[no-untyped-def]
+def test_add_waits_until_the_turn_is_embedded(cli: Run) -> None:
     added(cli, "hello there")
     assert json.loads(cli("status", "--json").out)["indexing"]["pending"] == 0
 
 
-def test_add_reads_one_turn_from_stdin(cli) -> None:  # type: ignore[no-untyped-def]
+def test_add_reads_one_turn_from_stdin(cli: Run) -> None:
     turn_id = cli("add", "-", "--user", "ada", stdin="from\nstdin").out.strip()
     assert cli("get", turn_id, "--json").out and json.loads(cli("get", turn_id, "--json").out)["text"] == "from\nstdin"
 
 
-def test_add_reads_turns_from_json_lines(cli, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
+def test_add_reads_turns_from_json_lines(cli: Run, tmp_path: Path) -> None:
     turn = {
         "text": "bonjour",
         "session": "s9",
@@ -71,7 +75,9 @@ def test_add_reads_turns_from_json_lines(cli, tmp_path: Path) -> None:  # type: 
         ('{"text": "\\ud800"}', "text: holds half a surrogate pair"),
     ],
 )
-def test_a_bad_line_is_refused_by_number_or_field_after_the_good_ones_were_kept(cli, line: str, named: str) -> None:  # type: ignore[no-untyped-def]
+def test_a_bad_line_is_refused_by_number_or_field_after_the_good_ones_were_kept(
+    cli: Run, line: str, named: str
+) -> None:
     result = cli("add", "--jsonl", "-", "--user", "ada", stdin='{"text": "good", "id": "g"}\n' + line + "\n")
     assert result.code == 2 and named in result.err and result.err.count("\n") <= 2
     assert result.out == "g\n"
@@ -79,24 +85,24 @@ def test_a_bad_line_is_refused_by_number_or_field_after_the_good_ones_were_kept(
 
 
 @pytest.mark.parametrize("arguments", [["add"], ["add", "x", "--jsonl", "-"], ["add", "--jsonl", "-", "--id", "x"]])
-def test_an_unclear_add_is_a_usage_error(cli, arguments: list[str]) -> None:  # type: ignore[no-untyped-def]
+def test_an_unclear_add_is_a_usage_error(cli: Run, arguments: list[str]) -> None:
     assert cli(*arguments).code == 2
 
 
-def test_bytes_that_are_no_text_are_refused(cli) -> None:  # type: ignore[no-untyped-def]
+def test_bytes_that_are_no_text_are_refused(cli: Run) -> None:
     result = cli("add", "-", stdin=b"\xff\xfe\x00rubbish")
     assert result.code == 2 and "not UTF-8" in result.err
     assert cli("add", "--jsonl", "-", stdin=b"\xff\xfe").code == 2
 
 
-def test_the_same_id_with_other_content_is_a_conflict(cli) -> None:  # type: ignore[no-untyped-def]
+def test_the_same_id_with_other_content_is_a_conflict(cli: Run) -> None:
     added(cli, "one", "--id", "x")
     added(cli, "one", "--id", "x")
     result = cli("add", "two", "--user", "ada", "--id", "x")
     assert result.code == 4 and "'x'" in result.err
 
 
-def test_search_keeps_to_user_session_role_and_dates(cli) -> None:  # type: ignore[no-untyped-def]
+def test_search_keeps_to_user_session_role_and_dates(cli: Run) -> None:
     added(cli, "apples in march", "--session", "s1", "--at", "2026-03-05", "--id", "m")
     added(cli, "apples in april", "--session", "s2", "--at", "2026-04-05", "--id", "a", "--role", "assistant")
     cli("add", "apples of another", "--user", "bob")
@@ -113,14 +119,14 @@ def test_search_keeps_to_user_session_role_and_dates(cli) -> None:  # type: igno
     assert len(found("-k", "1")) == 1
 
 
-def test_search_answers_people_with_score_time_and_explanation(cli) -> None:  # type: ignore[no-untyped-def]
+def test_search_answers_people_with_score_time_and_explanation(cli: Run) -> None:
     added(cli, "The staging server listens on port 8443.", "--at", "2026-03-05T10:00", "--speaker", "Ada", "--id", "p")
     out = cli("search", "staging port", "--user", "ada", "--explain").out
     assert all(part in out for part in ["2026-03-05 10:00", "Ada (user)", "8443", "dense", "lexical", "p"])
     assert max(map(len, out.splitlines())) <= 80
 
 
-def test_search_output_has_the_documented_form(cli) -> None:  # type: ignore[no-untyped-def]
+def test_search_output_has_the_documented_form(cli: Run) -> None:
     added(cli, "hello world", "--id", "h")
     document = json.loads(cli("--json", "search", "hello", "--user", "ada").out)
     assert set(document) == {"query", "hits", "degraded"}
@@ -128,20 +134,20 @@ def test_search_output_has_the_documented_form(cli) -> None:  # type: ignore[no-
     assert document["hits"][0]["turn"]["user"] == "ada"
 
 
-def test_nothing_found_is_no_error_and_no_data(cli) -> None:  # type: ignore[no-untyped-def]
+def test_nothing_found_is_no_error_and_no_data(cli: Run) -> None:
     added(cli, "hello")
     result = cli("search", "anything", "--user", "nobody")
     assert (result.code, result.out) == (0, "") and "nothing found" in result.err
 
 
 @pytest.mark.parametrize("options", [["--since", "yesterday"], ["-k", "-1"], ["-k", "many"]])
-def test_bad_search_options_are_usage_errors(cli, options: list[str]) -> None:  # type: ignore[no-untyped-def]
+def test_bad_search_options_are_usage_errors(cli: Run, options: list[str]) -> None:
     added(cli, "hello")
     result = cli("search", "hello", *options)
     assert result.code == 2 and result.err.startswith("libravdb: ") and result.err.count("\n") == 1
 
 
-def test_an_unknown_id_is_not_found_and_a_shared_one_ambiguous(cli) -> None:  # type: ignore[no-untyped-def]
+def test_an_unknown_id_is_not_found_and_a_shared_one_ambiguous(cli: Run) -> None:
     added(cli, "one", "--id", "x", "--session", "s1")
     added(cli, "two", "--id", "x", "--session", "s2")
     assert cli("get", "y").code == 3
@@ -149,7 +155,7 @@ def test_an_unknown_id_is_not_found_and_a_shared_one_ambiguous(cli) -> None:  # 
     assert cli("get", "x", "--session", "s2").out == "two\n"
 
 
-def test_reading_commands_do_not_make_a_store(cli, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
+def test_reading_commands_do_not_make_a_store(cli: Run, tmp_path: Path) -> None:
     for arguments in (["search", "x"], ["get", "x"], ["status"], ["verify"], ["export", "-"], ["erase", "x", "--yes"]):
         result = cli(*arguments)
         assert (result.code, result.out) == (5, "") and "there is no store" in result.err
@@ -159,7 +165,7 @@ def test_reading_commands_do_not_make_a_store(cli, tmp_path: Path) -> None:  # t
 # ── erase ────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def test_erase_takes_a_turn_a_session_or_a_user_and_nothing_else(cli) -> None:  # type: ignore[no-untyped-def]
+def test_erase_takes_a_turn_a_session_or_a_user_and_nothing_else(cli: Run) -> None:
     for session, turn_id in (("s1", "a"), ("s1", "b"), ("s2", "c"), ("s3", "d")):
         added(cli, f"apples {turn_id}", "--session", session, "--id", turn_id)
     cli("add", "apples of bob", "--user", "bob", "--id", "e")
@@ -171,7 +177,7 @@ def test_erase_takes_a_turn_a_session_or_a_user_and_nothing_else(cli) -> None:  
     assert [cli("get", turn_id).code for turn_id in "cde"] == [3, 3, 0]
 
 
-def test_erase_without_a_terminal_to_ask_on_erases_nothing(cli) -> None:  # type: ignore[no-untyped-def]
+def test_erase_without_a_terminal_to_ask_on_erases_nothing(cli: Run) -> None:
     added(cli, "keep me", "--id", "a")
     for arguments in (["a"], ["--user", "ada"]):
         result = cli("erase", *arguments, stdin="y\n")
@@ -179,13 +185,13 @@ def test_erase_without_a_terminal_to_ask_on_erases_nothing(cli) -> None:  # type
     assert cli("get", "a").code == 0
 
 
-def test_erase_says_what_would_go(cli) -> None:  # type: ignore[no-untyped-def]
+def test_erase_says_what_would_go(cli: Run) -> None:
     added(cli, "keep me, please", "--id", "a", "--session", "s1")
     assert "keep me, please" in cli("erase", "a").err
     assert "1 turn of 'ada', session 's1'" in cli("erase", "-u", "ada", "-s", "s1").err
 
 
-def test_erase_of_nothing_is_refused(cli) -> None:  # type: ignore[no-untyped-def]
+def test_erase_of_nothing_is_refused(cli: Run) -> None:
     added(cli, "hello")
     assert cli("erase", "--yes").code == 2
     assert cli("erase", "--user", "nobody", "--yes").code == 3

@@ -140,7 +140,7 @@ def render_status(status: Status) -> str:
         ("store", f"{status.path}  {readable_size(store.bytes_on_disk)}"),
         ("turns", f"{status.turns:,} in {counted(status.namespaces, 'namespace')}"),
         ("embedded", f"{embedded:,} of {store.records:,}" + _embedding_notes(status)),
-        ("model", f"{status.model}  {'loaded' if status.model_ready else 'not loaded'}"),
+        ("model", status.model),
         ("search", "by meaning and wording" if status.searches_by_meaning else "by wording only, until re-embedded"),
         *((f"index {name}", state) for name, state in sorted(store.indexes.items())),
     ]

@@ -5,6 +5,7 @@ Colour and moving bars only on a terminal; NO_COLOR and a dumb terminal are hono
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import shutil
@@ -29,7 +30,7 @@ class Terminal:
     @property
     def width(self) -> int:
         """Columns to fill; long lines are hard to read, so at most 110 even on a wide terminal."""
-        return max(40, min(shutil.get_terminal_size((100, 24)).columns, 110))
+        return max(40, min(_columns(), 110))
 
     def data(self, text: str) -> None:
         """Rendered text: its colours are taken out where they are not wanted."""
@@ -56,12 +57,12 @@ class Terminal:
         return False
 
     @contextmanager
-    def progress(self, label: str) -> Generator[Progress, None, None]:
-        """A bar that moves on a terminal; one line at the end elsewhere; nothing when quiet."""
+    def progress(self, label: str, unit: str = "") -> Generator[Progress, None, None]:
+        """A bar that moves on a terminal; one line at the end; nothing when quiet. `unit` is what is counted."""
         if self.quiet:
             yield lambda done, total: None
             return
-        bar = ProgressBar(label, sys.stderr, moving=sys.stderr.isatty())
+        bar = ProgressBar(label, unit, sys.stderr, moving=sys.stderr.isatty())
         try:
             yield bar.update
         except BaseException:
@@ -71,8 +72,9 @@ class Terminal:
 
 
 class ProgressBar:
-    def __init__(self, label: str, stream: IO[str], *, moving: bool) -> None:
+    def __init__(self, label: str, unit: str, stream: IO[str], *, moving: bool) -> None:
         self._label = label
+        self._unit = unit
         self._stream = stream
         self._moving = moving
         self._started = time.monotonic()
@@ -88,9 +90,9 @@ class ProgressBar:
 
     def finish(self, *, failed: bool) -> None:
         elapsed = time.monotonic() - self._started
-        count = f" {self._done:,}" if self._done else ""
-        outcome = f"{self._label}: stopped at{count or ' the start'}" if failed else f"{self._label}: {count.strip()}"
-        self._write(("\r\x1b[K" if self._moving else "") + f"{outcome.rstrip(': ')} in {elapsed:.1f} s\n")
+        count = f"{self._done:,} {self._unit}" if self._unit else "done"
+        outcome = f"stopped after {elapsed:.1f} s" if failed else f"{count} in {elapsed:.1f} s"
+        self._write(("\r\x1b[K" if self._moving else "") + f"{self._label}: {outcome}\n")
 
     def _picture(self) -> str:
         if self._total <= 0:
@@ -109,6 +111,15 @@ class ProgressBar:
     def _write(self, text: str) -> None:
         self._stream.write(text)
         self._stream.flush()
+
+
+def _columns() -> int:
+    """Of the terminal, also when only the words go there and the data into a pager."""
+    if not os.environ.get("COLUMNS"):
+        for stream in (sys.stdout, sys.stderr):
+            with contextlib.suppress(OSError, ValueError):
+                return os.get_terminal_size(stream.fileno()).columns
+    return shutil.get_terminal_size((100, 24)).columns
 
 
 def _colourful(stream: IO[str]) -> bool:

@@ -17,7 +17,7 @@ def wait_for_embedding(memory: Memory, terminal: Terminal) -> None:
     if total == 0:
         return
     failure: str | None = None
-    with terminal.progress("embedding") as progress:
+    with terminal.progress("embedding", "turns") as progress:
         while not memory.wait(timeout_s=_GLANCE_S):
             state = memory.status().indexing
             if failure := state.failure:

@@ -79,7 +79,7 @@ def _rebuild_indexes(invocation: Invocation) -> None:
 
 def _re_embed(invocation: Invocation) -> None:
     with invocation.open_memory(on_mismatch="reindex") as memory:
-        with invocation.terminal.progress("embedding") as progress:
+        with invocation.terminal.progress("embedding", "turns") as progress:
             memory.reindex(progress)
         status = memory.status()
     invocation.terminal.words(f"every turn is embedded with {status.model}")

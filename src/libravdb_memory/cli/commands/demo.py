@@ -21,7 +21,7 @@ from libravdb_memory.model import Hits, Turn
 _NEXT = """
     from libravdb_memory import Memory
     with Memory.open("notes") as memory:
-        memory.ingest("The deploy key moved to the vault.", user="ada", session="s1")
+        memory.ingest("The deploy key moved to the vault.", user="ada")
         memory.wait()
         print(memory.search("where is the key?", user="ada")[0].text)
 

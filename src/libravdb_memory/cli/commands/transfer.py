@@ -32,7 +32,7 @@ def export(invocation: Invocation, target: Path) -> None:
     with (
         invocation.open_store() as store,
         whole_file(target) as out,
-        invocation.terminal.progress("exporting") as progress,
+        invocation.terminal.progress("exporting", "records") as progress,
     ):
         lines = export_to(out, store, progress)
     if invocation.as_json and str(target) != "-":
@@ -49,7 +49,7 @@ def import_(invocation: Invocation, source: IO[str], wait: bool) -> None:
     Every line is checked against its hash. An import that was cut short can simply be run again.
     """
     with invocation.open_memory(create=True) as memory:
-        with _as_refusals(), invocation.terminal.progress("importing") as progress:
+        with _as_refusals(), invocation.terminal.progress("importing", "records") as progress:
             report = memory.import_(source, progress)
         invocation.terminal.words(f"{counted(report.records, 'record')} read, {report.added:,} new")
         if invocation.as_json:
@@ -63,7 +63,7 @@ def import_(invocation: Invocation, source: IO[str], wait: bool) -> None:
 @click.pass_obj
 def backup(invocation: Invocation, target: Path) -> None:
     """Copy the store to FILE, consistently, in one piece."""
-    with invocation.open_store() as store, invocation.terminal.progress("backing up") as progress:
+    with invocation.open_store() as store, invocation.terminal.progress("backing up", "pages") as progress:
         store.backup(target, progress)
     if invocation.as_json:
         invocation.terminal.json({"file": str(target), "bytes": target.stat().st_size})
@@ -82,7 +82,7 @@ def restore(invocation: Invocation, source: Path, yes: bool) -> int:
     replaces = target.exists()
     if replaces and not yes and not invocation.terminal.confirmed(f"Replace {target}?"):
         return PROBLEMS_FOUND
-    with invocation.terminal.progress("restoring") as progress:
+    with invocation.terminal.progress("restoring", "pages") as progress:
         kept = restore_backup(source, target, progress)
     if invocation.as_json:
         invocation.terminal.json({"file": str(target), "replaced_store": str(kept) if kept else None})
