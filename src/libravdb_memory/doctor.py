@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import platform
 import shutil
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
@@ -63,16 +63,23 @@ def examine(
         yield Finding("problem", "settings", str(error), "correct it; the other checks need valid settings")
         return
     yield _settings(environ)
-    yield _home(config.home)
-    yield _disk(config.db_path)
+    yield _looked_at("home", _home, config.home)
+    yield _looked_at("disk", _disk, config.db_path)
     space = None
     try:
         embedder = make_embedder(config.embedding)
         space = embedder.space
         yield _model(config, embedder)
-    except LibraVDBError as error:
+    except (LibraVDBError, ImportError) as error:
         yield Finding("problem", "model", str(error), "set LIBRAVDB_EMBEDDING_BACKEND=bundled, or mend the model")
     yield from _data(config, space)
+
+
+def _looked_at(subject: str, check: Callable[[Path], Finding], path: Path) -> Finding:
+    try:
+        return check(path)
+    except OSError as error:
+        return Finding("problem", subject, str(error), "check the permissions along that path")
 
 
 # ── the machine and the settings ─────────────────────────────────────────────────────────────────────────────────
@@ -238,7 +245,7 @@ def _inside(store: Store, space: EmbeddingSpace | None) -> Iterator[Finding]:
         detail = f"the store is embedded with {active.label}, the settings ask for {space.label}"
         yield Finding("problem", "embedding", detail, "libravdb reindex, or set the model back")
     elif status.unembedded:
-        detail = f"{status.unembedded:,} records wait to be embedded; any opening goes on with it"
+        detail = f"{status.unembedded:,} of {status.records:,} wait to be embedded; any opening goes on with it"
         yield Finding("note", "embedding", detail, "libravdb reindex")
     else:
         yield Finding("ok", "embedding", f"complete, with {active.label}" if active else "nothing to embed")

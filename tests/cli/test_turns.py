@@ -59,6 +59,20 @@ def test_add_reads_turns_from_json_lines(cli: Run, tmp_path: Path) -> None:
     assert (second["session"], second["ts"]) == ("fallback", 1_772_359_200_000)
 
 
+def test_a_turn_is_kept_and_found_by_its_words_while_the_model_cannot_be_reached(
+    cli: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    unreachable = {"BACKEND": "openai-compatible", "BASE_URL": "http://127.0.0.1:9/v1", "MODEL": "m", "DIMENSIONS": "8"}
+    for name, value in {**unreachable, "RETRIES": "0"}.items():
+        monkeypatch.setenv(f"LIBRAVDB_EMBEDDING_{name}", value)
+    result = cli("add", "the heron waits", "--user", "ada", "--id", "h")
+    assert (result.code, result.out) == (0, "h\n") and "not embedded yet" in result.err and "refused" in result.err
+    found = cli("search", "heron", "--user", "ada", "--json")
+    document = json.loads(found.out)
+    assert document["hits"][0]["id"] == "h" and "wording only" in document["degraded"][0]
+    assert "wording only" in found.err
+
+
 @pytest.mark.parametrize(
     ("line", "named"),
     [

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import io
+import logging
 import os
 import sys
 import traceback
@@ -22,6 +23,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command line and return its exit code."""
     given = list(sys.argv[1:] if arguments is None else arguments)
     _speak_utf8()
+    _keep_logs(shown="--debug" in given)
     try:
         code = _run(given)
         sys.stdout.flush()
@@ -78,6 +80,11 @@ def _speak_utf8() -> None:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace") if stream.isatty() else stream.reconfigure(encoding="utf-8")
+
+
+def _keep_logs(*, shown: bool) -> None:
+    """Commands tell what matters in their own words; the library's log is for --debug."""
+    logging.getLogger("libravdb_memory").addHandler(logging.StreamHandler() if shown else logging.NullHandler())
 
 
 def _silence_stdout() -> None:

@@ -58,7 +58,12 @@ def _check_exists(config: Config, create: bool) -> None:
     """Only commands that put something in make a store: a mistyped path must not look like an empty memory."""
     from libravdb_memory.store.sqlite.files import locate
 
-    if not create and not (file := locate(config.db_path)).exists():
+    try:
+        file = locate(config.db_path)
+        missing = not create and not file.exists()
+    except OSError as error:
+        raise StoreError(f"{config.db_path} cannot be looked at: {error.strerror}") from error
+    if missing:
         raise StoreError(f"there is no store at {file}; 'libravdb add' makes one")
 
 
@@ -77,7 +82,12 @@ def shared_options() -> list[click.Parameter]:
         return click.Option(names, expose_value=False, callback=_remember, **how)
 
     return [
-        option("--db", type=click.Path(path_type=Path), metavar="PATH", help="The store: a file or a folder."),
+        option(
+            "--db",
+            type=click.Path(readable=False, path_type=Path),
+            metavar="PATH",
+            help="The store: a file or a folder.",
+        ),
         option("--json", "as_json", is_flag=True, help="Answer with JSON on stdout."),
         option("-q", "--quiet", is_flag=True, help="No progress and no remarks."),
         option("--debug", is_flag=True, help="Show the traceback of an error."),

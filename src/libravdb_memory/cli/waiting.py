@@ -6,6 +6,7 @@ import click
 
 from libravdb_memory.cli.terminal import Terminal
 from libravdb_memory.memory import Memory
+from libravdb_memory.store.protocol import Progress
 
 _GLANCE_S = 0.1
 
@@ -16,14 +17,21 @@ def wait_for_embedding(memory: Memory, terminal: Terminal) -> None:
     total = memory.status().indexing.pending
     if total == 0:
         return
-    failure: str | None = None
-    with terminal.progress("embedding", "turns") as progress:
-        while not memory.wait(timeout_s=_GLANCE_S):
-            state = memory.status().indexing
-            if failure := state.failure:
-                break
-            progress(max(total - state.pending, 0), total)
-        else:
-            progress(total, total)
-    if failure:
-        terminal.words(click.style(f"note: stored, but not embedded yet: {failure}", fg="yellow"))
+    try:
+        with terminal.progress("embedding", "turns") as progress:
+            _watch(memory, total, progress)
+    except _Stalled as stalled:
+        terminal.words(click.style(f"note: stored, but not embedded yet: {stalled}", fg="yellow"))
+
+
+def _watch(memory: Memory, total: int, progress: Progress) -> None:
+    while not memory.wait(timeout_s=_GLANCE_S):
+        state = memory.status().indexing
+        if state.failure is not None:
+            raise _Stalled(state.failure)
+        progress(max(total - state.pending, 0), total)
+    progress(total, total)
+
+
+class _Stalled(Exception):
+    """The engine fails; its message says why."""
