@@ -9,7 +9,7 @@ index is ready, and whenever it cannot be sure of k hits, the caller searches ex
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -169,9 +169,9 @@ class AnnCollection:
                 raise _StoppedError
 
         if live is None:
-            self._guarded(lambda: self._opened(read()) or self._built(read(), tick))
+            self._guarded(lambda: self._opened(read(), stop) or self._built(read(), stop, tick))
         elif live.worn or not self.path.exists():
-            self._guarded(lambda: self._built(read(), tick))
+            self._guarded(lambda: self._built(read(), stop, tick))
         else:
             self._guarded(lambda: self._merged(read(), live, tick))
 
@@ -215,21 +215,29 @@ class AnnCollection:
             with self._lock:
                 self._late = None
 
-    def _opened(self, connection: apsw.Connection) -> _Live | None:
+    def _opened(self, connection: apsw.Connection, stop: Callable[[], bool]) -> _Live | None:
         if not self.path.exists():
             return None
         self._doing = "opening; exact search serves"
         try:
             opened = graph.open_graph(annfile.read(self.path, self._identity), self.space.dimensions)
-            return self._compared(connection, opened)
+            return self._compared(self._scan(connection, stop, vectortable.BLOCK_ROWS), opened)
         except UnusableIndexError as error:
             self._note = f"rebuilt because the file {error}"
             return None
 
-    def _compared(self, connection: apsw.Connection, opened: Graph) -> _Live:
+    def _scan(
+        self, connection: apsw.Connection, stop: Callable[[], bool], block_rows: int
+    ) -> Iterator[tuple[Refs, Rows]]:
+        for block in vectortable.scan(connection, self.space, self._collection_key, block_rows):
+            if stop():
+                raise _StoppedError
+            yield block
+
+    def _compared(self, blocks: Iterator[tuple[Refs, Rows]], opened: Graph) -> _Live:
         masked = np.ones(len(opened.refs), np.bool_)
         fresh = Matrix(self.space.dimensions)
-        for refs, rows in vectortable.scan(connection, self.space, self._collection_key):
+        for refs, rows in blocks:
             slots = opened.places.newest(refs)
             same = (slots >= 0) & (opened.contents.tags[slots] == graph.tag(rows))
             masked[slots[same]] = False
@@ -241,10 +249,11 @@ class AnnCollection:
             raise UnusableIndexError("holds too many vectors that are gone")
         return live
 
-    def _built(self, connection: apsw.Connection, tick: Callable[[int, int], None]) -> _Live | None:
+    def _built(
+        self, connection: apsw.Connection, stop: Callable[[], bool], tick: Callable[[int, int], None]
+    ) -> _Live | None:
         tick(0, 0)
-        blocks = vectortable.scan(connection, self.space, self._collection_key, _SAMPLE_ROWS)
-        encoded, scale = graph.encode(blocks, self.space.dimensions, None)
+        encoded, scale = graph.encode(self._scan(connection, stop, _SAMPLE_ROWS), self.space.dimensions, None)
         if len(encoded.refs) <= self._exact_limit:
             self.path.unlink(missing_ok=True)
             self._note = "not needed: exact search serves"
