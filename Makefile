@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test lint unit clean
+.PHONY: help setup demo test lint unit crash clean
 
 help: ## list the targets
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | awk -F':.*## ' '{printf "  %-16s %s\n", $$1, $$2}'
@@ -27,6 +27,9 @@ test: $(READY) ## everything that must hold: format, lint, types, contracts, tes
 
 unit: $(READY) ## only the tests, fast feedback
 	@$(BIN)/python -m pytest -q -n auto
+
+crash: $(READY) ## kill a writing process 500 times; nothing acknowledged may be lost
+	@$(BIN)/python tools/crash_fuzz.py --kills 500 --json benchmarks/results/crash.json
 
 clean: ## remove what make built
 	rm -rf $(VENV) build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .coverage*
