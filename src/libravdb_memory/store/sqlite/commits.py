@@ -44,7 +44,14 @@ class CommitWork:
         return Commit(self._sequence, tuple([put.record() for put in puts]), tuple([put.fresh for put in puts]))
 
     def apply(self, db: Database) -> None:
-        self._without_vector = []
+        if self.puts_only:
+            self._without_vector = put_all(db, self._catalog, self.puts_only)
+        else:
+            self._without_vector = []
+            self._apply_steps(db)
+        self.applied(db)
+
+    def _apply_steps(self, db: Database) -> None:
         for expectation in self._expectations:
             self._expect(db, expectation)
         for step in self._steps:
@@ -54,7 +61,6 @@ class CommitWork:
                 self._remove(db, step)
         if self._links:
             self._link(db)
-        self.applied(db)
 
     def note_replaced(self, ref: int | None) -> None:
         if ref is not None:

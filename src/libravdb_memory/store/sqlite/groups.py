@@ -29,7 +29,7 @@ class GroupApplier:
         self._catalog = catalog
 
     def __call__(self, db: Database, works: Sequence[Work]) -> list[LibraVDBError | None]:
-        if len(works) == 1 and not _puts_of(works[0]):
+        if len(works) == 1:
             works[0].apply(db)
             return [None]
         errors: list[LibraVDBError | None] = []

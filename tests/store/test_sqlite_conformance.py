@@ -1,0 +1,26 @@
+"""The SQLite store keeps the laws of every store."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from libravdb_memory.store.protocol import Store
+from libravdb_memory.store.sqlite.store import SqliteStore
+
+pytest.register_assert_rewrite("tests.store.conformance", "tests.store.machine")
+
+from tests.store.conformance import StoreContract  # noqa: E402
+from tests.store.machine import state_machine_for  # noqa: E402
+
+
+def make_store(folder: Path) -> Store:
+    return SqliteStore.open(folder)
+
+
+class TestSqliteStore(StoreContract):
+    make_store = staticmethod(make_store)
+
+
+TestSqliteAgainstModel = state_machine_for(make_store)
