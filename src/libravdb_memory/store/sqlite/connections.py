@@ -15,7 +15,7 @@ from typing import cast
 
 import apsw
 
-from libravdb_memory.errors import StoreClosedError, StoreError
+from libravdb_memory.errors import StoreClosedError, StoreError, StoreReadOnlyError
 from libravdb_memory.store.settings import StoreSettings
 from libravdb_memory.store.sqlite.database import Database, open_database
 from libravdb_memory.store.sqlite.lexical import searchable
@@ -44,6 +44,9 @@ def connect(path: Path, flags: int, vfs: str | None = None, erasing: Callable[[]
 
 def connect_writer(path: Path, settings: StoreSettings, vfs: str | None, erasing: Callable[[], bool]) -> Database:
     db = connect(path, apsw.SQLITE_OPEN_READWRITE, vfs, erasing)
+    if db.readonly("main"):  # SQLite would open it silently, and leave a log beside it
+        db.close()
+        raise StoreReadOnlyError(path)
     db.pragma("journal_mode", "WAL")
     db.pragma("synchronous", "FULL")
     db.pragma("secure_delete", 1)

@@ -12,7 +12,6 @@ from pathlib import Path
 
 import apsw
 
-from libravdb_memory.errors import StoreReadOnlyError
 from libravdb_memory.store.settings import StoreSettings
 from libravdb_memory.store.sqlite import files
 from libravdb_memory.store.sqlite.connections import PAGE_SIZE, check_sqlite_version, connect, connect_writer
@@ -40,8 +39,6 @@ def own(data: Path, vfs: str | None) -> OwnerLock:
 def open_writer(data: Path, settings: StoreSettings, vfs: str | None, erasing: Callable[[], bool]) -> Database:
     db = connect_writer(data, settings, vfs, erasing)
     try:
-        if db.readonly("main"):
-            raise StoreReadOnlyError(data)
         migrate(db, data)
     except BaseException:
         db.close()

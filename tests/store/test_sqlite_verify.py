@@ -1,0 +1,114 @@
+"""Verification finds what is wrong and names the command that mends it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import apsw
+import numpy as np
+import pytest
+
+from libravdb_memory.errors import StoreCorruptError
+from libravdb_memory.model import Draft
+from libravdb_memory.store.protocol import Key, Link, Problem, Put, TextQuery
+from libravdb_memory.store.sqlite.store import SqliteStore
+
+FIRST = (1 << 40) + 1
+
+
+@pytest.fixture
+def data(tmp_path: Path) -> Path:
+    with SqliteStore.open(tmp_path / "s.libravdb") as store:
+        store.commit([Put(Draft("a", str(n), f"record number {n} with words", {"n": n})) for n in range(50)])
+        store.commit([Link(Key("a", "0"), Key("a", "1")), Link(Key("a", "1"), Key("a", "2"))])
+        space = store.add_space("sha256:one", "one", 2)
+        refs = [item.ref for item in store.unembedded(space, 100)]
+        store.put_vectors(space, refs, np.ones((50, 2), np.float32))
+        assert store.verify().ok
+        return store.path
+
+
+def damage(data: Path, sql: str) -> None:
+    """As a bug or a foreign tool would: with the schema's own guards switched off."""
+    db = apsw.Connection(str(data))
+    db.create_scalar_function("libravdb_searchable", lambda text: text, 1, flags=apsw.SQLITE_INNOCUOUS)
+    for (name,) in db.execute("SELECT name FROM sqlite_schema WHERE type = 'trigger'").fetchall():
+        db.execute(f"DROP TRIGGER {name}")
+    db.execute(sql.replace("FIRST", str(FIRST)).replace("THIRD", str(FIRST + 2)))
+    db.close()
+
+
+def problems_of(data: Path) -> list[Problem]:
+    with SqliteStore.open(data) as store:
+        return list(store.verify().problems)
+
+
+@pytest.mark.parametrize(
+    ("sql", "kind", "remedy"),
+    [
+        ("UPDATE record SET hash = 'sha256:0' WHERE ref = FIRST", "hash", "restore"),
+        ("UPDATE record SET metadata = '{}' WHERE ref = FIRST", "hash", "restore"),
+        ("UPDATE record SET ts = 5 WHERE ref = FIRST", "hash", "restore"),
+        ("UPDATE record SET grp = 77 WHERE ref = FIRST", "group", "restore"),
+        ("INSERT INTO grp (collection, name) VALUES (99, 'lost')", "group", "restore"),
+        ("INSERT INTO edge VALUES (FIRST, 12345)", "edge", "restore"),
+        ("INSERT INTO edge VALUES (THIRD, FIRST)", "edge", "restore"),
+        ("INSERT INTO vector_1 VALUES (12345, x'0000803f0000803f')", "vector", "reindex"),
+        ("UPDATE vector_1 SET data = x'00' WHERE ref = FIRST", "vector", "reindex"),
+        ("UPDATE vector_1 SET data = x'0000c07f0000803f' WHERE ref = FIRST", "vector", "reindex"),
+        ("DELETE FROM fts_docsize WHERE id > 0", "text index", "reindex --indexes"),
+        ("INSERT INTO fts (fts) VALUES ('delete-all')", "text index", "reindex --indexes"),
+        (
+            "INSERT INTO fts (fts, rowid, scope, body) VALUES ('delete', FIRST, 'c1', 'record number 0 with words')",
+            "text index",
+            "reindex --indexes",
+        ),
+    ],
+)
+def test_each_kind_of_damage_is_found_and_named(data: Path, sql: str, kind: str, remedy: str) -> None:
+    damage(data, sql)
+    found = problems_of(data)
+    assert kind in {problem.kind for problem in found}
+    assert all(problem.remedy.startswith("libravdb ") for problem in found)
+    assert any(remedy in problem.remedy for problem in found if problem.kind == kind)
+
+
+def test_a_changed_text_is_found_by_its_hash_and_by_the_text_index(data: Path) -> None:
+    damage(data, "UPDATE record SET text = 'something else entirely' WHERE ref = FIRST")
+    assert {problem.kind for problem in problems_of(data)} >= {"hash", "text index"}
+
+
+@pytest.mark.parametrize("sql", ["INSERT INTO fts (fts) VALUES ('delete-all')", "DELETE FROM fts_data WHERE id > 10"])
+def test_a_lost_text_index_is_rebuilt_from_the_records(data: Path, sql: str) -> None:
+    damage(data, sql)
+    assert problems_of(data)
+    with SqliteStore.open(data) as store:
+        store.rebuild_indexes()
+        assert store.verify().ok
+        assert len(store.search_text("a", TextQuery((("number",),)), 100)) == 50
+
+
+def test_damaged_pages_are_reported_not_hidden(data: Path) -> None:
+    content = bytearray(data.read_bytes())
+    pages = len(content) // 8192
+    for page in range(2, pages):
+        content[page * 8192 + 2000 : page * 8192 + 6000] = b"\xa5" * 4000
+    data.write_bytes(content)
+    try:
+        found = problems_of(data)
+    except StoreCorruptError as error:
+        assert "restore" in str(error)
+    else:
+        assert found
+        assert any("restore" in problem.remedy for problem in found)
+
+
+def test_a_file_cut_short_is_reported(data: Path) -> None:
+    content = data.read_bytes()
+    data.write_bytes(content[: len(content) // 2 // 8192 * 8192])
+    try:
+        found = problems_of(data)
+    except StoreCorruptError as error:
+        assert error.path == data
+    else:
+        assert found
