@@ -31,8 +31,9 @@ BY_ERROR: tuple[tuple[type[LibraVDBError], int], ...] = (
     (ConflictError, 4),
     (StoreError, 5),
     (EngineError, 6),
+    (LibraVDBError, USAGE),
 )
 
 
 def exit_code_of(error: LibraVDBError) -> int:
-    return next((code for kind, code in BY_ERROR if isinstance(error, kind)), UNEXPECTED)
+    return next(code for kind, code in BY_ERROR if isinstance(error, kind))

@@ -19,6 +19,9 @@ json_option = click.option(
 quick_option = click.option("--quick", is_flag=True, help="Smaller sizes: a first impression in seconds.")
 
 
+_VERDICT_KEYS = {"value", "target", "met"}
+
+
 @click.group("bench")
 def bench() -> None:
     """Measure the store or the embedding model on this machine."""
@@ -27,13 +30,18 @@ def bench() -> None:
 @command("store")
 @json_option
 @quick_option
+@click.option(
+    "--folder",
+    type=click.Path(exists=True, file_okay=False, path_type=Path),
+    help="Where to write: it decides the disk that is measured.",
+)
 @click.pass_obj
-def bench_store(invocation: Invocation, out: str | None, quick: bool) -> None:
+def bench_store(invocation: Invocation, out: str | None, quick: bool, folder: Path | None) -> None:
     """Durable inserts, exact and approximate search, cold open; beside the plain alternatives."""
     from libravdb_memory.bench.store import Options, run
 
     with invocation.terminal.progress("measuring") as progress:
-        results = run(Options(quick=quick), progress)
+        results = run(Options(quick=quick, folder=folder), progress)
     _show(invocation, results, out)
 
 
@@ -49,7 +57,7 @@ def bench_embed(invocation: Invocation, out: str | None, quick: bool, reference:
     from libravdb_memory.bench.embed import run
 
     with invocation.terminal.progress("measuring") as progress:
-        results = run(reference, 64 if quick else 512, progress)
+        results = run(reference, 24 if quick else 512, progress)
     _show(invocation, results, out)
 
 
@@ -60,20 +68,32 @@ def _show(invocation: Invocation, results: Mapping[str, Any], out: str | None) -
     if out == "-" or (invocation.as_json and out is None):
         invocation.terminal.json(results)
     else:
-        invocation.terminal.data(table(_rows("", results)))
+        invocation.terminal.data(table(_rows(results)))
 
 
-def _rows(prefix: str, results: Mapping[str, Any]) -> list[tuple[str, str]]:
+def _rows(results: Mapping[str, Any], depth: int = 0) -> list[tuple[str, str]]:
+    """A row for every number, indented below what it belongs to; a figure with a target shows its verdict."""
     rows: list[tuple[str, str]] = []
     for name, value in results.items():
-        label = f"{prefix} {name}".strip().replace("_", " ")
-        rows += (
-            _rows(label, cast("Mapping[str, Any]", value)) if isinstance(value, Mapping) else [(label, _figure(value))]
-        )
+        label = "  " * depth + name.replace("_", " ")
+        if not isinstance(value, Mapping):
+            rows.append((label, _figure(value)))
+            continue
+        inner = cast("Mapping[str, Any]", value)
+        judged = inner.keys() >= _VERDICT_KEYS
+        rows.append((label, _verdict(inner) if judged else ""))
+        rows += _rows({key: inner[key] for key in inner if not (judged and key in _VERDICT_KEYS)}, depth + 1)
     return rows
 
 
+def _verdict(figure: Mapping[str, Any]) -> str:
+    mark = click.style("✓", fg="green") if figure["met"] else click.style("✗", fg="red", bold=True)
+    return f"{_figure(figure['value'])}  {mark} {figure['target']}"
+
+
 def _figure(value: object) -> str:
+    if isinstance(value, list):
+        return ", ".join(_figure(item) for item in cast("list[object]", value)) or "none"
     return f"{value:,.4g}" if isinstance(value, float) else str(value)
 
 
