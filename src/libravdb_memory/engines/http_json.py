@@ -67,8 +67,8 @@ class JsonClient:
         connection = self._connection()
         try:
             connection.request("POST", _target(self.url), raw, self._headers())
-            response = connection.getresponse()
-            answer = self._read(response, deadline)
+            with connection.getresponse() as response:
+                answer = self._read(response, deadline)
         except TimeoutError as error:
             raise RequestFailed(f"no answer within {self.timeout_s:g} s") from error
         except (OSError, http.client.HTTPException) as error:

@@ -159,7 +159,7 @@ class _Reader:
     def _text(self, key: str, value: Any) -> str:
         self._checked(key, value, isinstance(value, str), "must be a string")
         if key.endswith("_file"):
-            self._checked(key, value, Path(value).name == value, "must name a file in the folder")
+            self._checked(key, value, _is_plain_name(value), "must name a file in the folder")
         return str(value)
 
     def _count(self, key: str, value: Any) -> int:
@@ -169,7 +169,7 @@ class _Reader:
     def _files(self, value: Any) -> dict[str, str]:
         self._checked("files", value, isinstance(value, dict), "must be a table of file names and sha256")
         for name, digest in value.items():
-            self._checked(f"files.{name}", name, Path(name).name == name, "must name a file in the folder")
+            self._checked(f"files.{name}", name, _is_plain_name(name), "must name a file in the folder")
             good = isinstance(digest, str) and len(digest) == 64 and set(digest) <= set("0123456789abcdef")
             self._checked(f"files.{name}", digest, good, "must be a sha256 in lower-case hex")
         return dict(value)
@@ -181,3 +181,7 @@ class _Reader:
 
     def _refusal(self, key: str, reason: str) -> ConfigError:
         return ConfigError(f"{key} in {self.path}", reason)
+
+
+def _is_plain_name(name: str) -> bool:
+    return name not in ("", ".", "..") and not set(name) & set("/\\:\0")
