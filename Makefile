@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test lint unit crash clean
+.PHONY: help setup demo test lint unit crash bench-peers clean
 
 help: ## list the targets
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | awk -F':.*## ' '{printf "  %-16s %s\n", $$1, $$2}'
@@ -24,6 +24,11 @@ demo: $(READY) ## show the main job on the embedded default
 
 test: $(READY) ## everything that must hold: format, lint, types, contracts, tests
 	@$(BIN)/python tools/check.py
+
+bench-peers: ## other stores for `libravdb bench store` to compare with, in a venv of their own
+	@$(PYTHON) -m venv .venv-peers
+	@.venv-peers/bin/python -m pip install --quiet --disable-pip-version-check apsw chromadb lancedb pyarrow sqlite-vec
+	@.venv-peers/bin/python -c 'import apsw, chromadb, lancedb, pyarrow, sqlite_vec'
 
 unit: $(READY) ## only the tests, fast feedback
 	@$(BIN)/python -m pytest -q -n auto
