@@ -6,6 +6,7 @@
     ├── AmbiguousIdError         the id alone names several records
     ├── ConflictError            the id exists with other content
     │   └── StaleVersionError    a compare-and-swap lost the race
+    ├── RulesOverrunError        hard rules cost more than their share of the budget
     ├── ConfigError              a setting is unknown or has a bad value
     ├── StoreError               the data file and what happens to it
     │   ├── StoreLockedError     another process owns it; names its pid
@@ -26,7 +27,10 @@ The facts of an error are attributes; the message is made from them and says wha
 
 from __future__ import annotations
 
-from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 
 class LibraVDBError(Exception):
@@ -67,6 +71,13 @@ class StaleVersionError(ConflictError):
         super().__init__(record_id, f"is at version {found}, not {expected}")
         self.expected = expected
         self.found = found
+
+
+class RulesOverrunError(LibraVDBError):
+    def __init__(self, document: str, detail: str, excess: int) -> None:
+        super().__init__(f"{document} was not loaded: {detail}; shorten them or raise assembly.startup_budget")
+        self.document = document
+        self.excess = excess
 
 
 class ConfigError(LibraVDBError):

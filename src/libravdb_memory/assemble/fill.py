@@ -41,6 +41,7 @@ class Candidate:
     source: str
     ts: int = 0
     speaker: str | None = None
+    session: str = ""
     parts: Mapping[str, float] = field(default_factory=dict[str, float])
 
 
@@ -65,6 +66,7 @@ class _Chosen:
     tier: Tier
     id: str
     rendered: str
+    session: str = ""
     score: float | None = None
     parts: Mapping[str, float] = field(default_factory=dict[str, float])
 
@@ -91,7 +93,7 @@ class _Filling:
         self._chosen: list[_Chosen] = []
         self._rejections: list[Rejection] = []
         self._taken_texts: set[str] = {same_text(text) for text in offer.visible}
-        self._tail_ids: set[str] = set()
+        self._tail_ids: set[tuple[str, str]] = set()
         self._base = base_start(offer.turns, settings.tail_turns)
 
     def run(self) -> Assembly:
@@ -144,9 +146,9 @@ class _Filling:
         start = starts[steps - 1] if steps else self._base
         self._grow("tail", with_extension(steps), limit)
         for turn in self._offer.turns[start:]:
-            self._tail_ids.add(turn.id)
+            self._tail_ids.add((turn.session, turn.id))
             if not self._is_visible(turn.text):
-                self._chosen.append(_Chosen("tail", turn.id, _tail_entry(turn)))
+                self._chosen.append(_Chosen("tail", turn.id, _tail_entry(turn), turn.session))
         self._taken_texts |= {same_text(turn.text) for turn in self._offer.turns[start:]}
         return start
 
@@ -188,7 +190,9 @@ class _Filling:
                 continue
             self._plan, self._price = plan, self._cost(plan)
             self._taken_texts.add(same_text(candidate.text))
-            self._chosen.append(_Chosen(tier, candidate.id, rendered, candidate.score, candidate.parts))
+            self._chosen.append(
+                _Chosen(tier, candidate.id, rendered, candidate.session, candidate.score, candidate.parts)
+            )
         self._tiers[tier] = TierUse(limit, self._price - before)
 
     def _with_entry(self, tier: Tier, rendered: str) -> Plan:
@@ -199,7 +203,7 @@ class _Filling:
         return replace(self._plan, recovered=(*self._plan.recovered, rendered))
 
     def _redundant(self, candidate: Candidate) -> Reason | None:
-        if candidate.id in self._tail_ids:
+        if (candidate.session, candidate.id) in self._tail_ids:
             return "in the tail"
         if self._is_visible(candidate.text):
             return "visible"
@@ -218,14 +222,16 @@ class _Filling:
         self._tiers[tier] = TierUse(limit, used + self._price - before)
 
     def _reject(self, tier: Tier, candidate: Candidate, reason: Reason, margin: float) -> None:
-        self._rejections.append(Rejection(tier, candidate.id, reason, margin, candidate.score, candidate.parts))
+        self._rejections.append(
+            Rejection(tier, candidate.id, reason, margin, candidate.session, candidate.score, candidate.parts)
+        )
 
     def _cost(self, plan: Plan) -> int:
         return self._count(render(plan))
 
     def _degraded(self, hard: int) -> Assembly:
         self._chosen += [
-            _Chosen("tail", turn.id, _tail_entry(turn))
+            _Chosen("tail", turn.id, _tail_entry(turn), turn.session)
             for turn in self._offer.turns[self._base :]
             if not self._is_visible(turn.text)
         ]
@@ -263,7 +269,7 @@ class _Filling:
         for chosen in self._chosen:
             position = text.index(chosen.rendered, position)
             tokens = self._count(chosen.rendered)
-            yield Item(chosen.tier, chosen.id, tokens, position, chosen.score, chosen.parts)
+            yield Item(chosen.tier, chosen.id, tokens, position, chosen.session, chosen.score, chosen.parts)
             position += len(chosen.rendered)
 
 

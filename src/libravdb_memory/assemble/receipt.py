@@ -23,6 +23,7 @@ class Item:
     id: str
     tokens: int
     start: int
+    session: str = ""
     score: float | None = None
     parts: Mapping[str, float] = field(default_factory=dict[str, float])
 
@@ -36,6 +37,7 @@ class Rejection:
     id: str
     reason: Reason
     margin: float
+    session: str = ""
     score: float | None = None
     parts: Mapping[str, float] = field(default_factory=dict[str, float])
 

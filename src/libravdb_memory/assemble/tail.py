@@ -19,13 +19,14 @@ Span: TypeAlias = tuple[int, int]
 
 @dataclass(frozen=True, slots=True)
 class TailTurn:
-    """A turn as the tail sees it. `calls` are the tool calls it makes, `answers` those whose result it is."""
+    """A turn as the tail sees it; an id is unique in its session. `calls` are the tool calls it makes, `answers` those whose result it is."""
 
     id: str
     role: str
     text: str
     ts: int = 0
     speaker: str | None = None
+    session: str = ""
     bundle: str | None = None
     calls: tuple[str, ...] = ()
     answers: tuple[str, ...] = ()

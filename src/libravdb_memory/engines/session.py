@@ -7,8 +7,12 @@ operators and `batches` is false for them: they must be run one input at a time.
 from __future__ import annotations
 
 import mmap
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+# onnxruntime reports usage from the moment it is imported unless it is told not to: nothing may leave this machine.
+os.environ["ORT_DISABLE_TELEMETRY"] = "1"
 
 import numpy as np
 import onnxruntime
