@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test lint unit crash bench-peers clean
+.PHONY: help setup demo test lint unit crash bench-peers clean model-check
 
 help: ## list the targets
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | awk -F':.*## ' '{printf "  %-16s %s\n", $$1, $$2}'
@@ -35,6 +35,9 @@ unit: $(READY) ## only the tests, fast feedback
 
 crash: $(READY) ## kill a writing process 500 times; nothing acknowledged may be lost
 	@$(BIN)/python tools/crash_fuzz.py --kills 500 --json benchmarks/results/crash.json
+
+model-check: $(READY) ## rebuild the bundled model from its published weights (80 MB download) and compare
+	@$(BIN)/python tools/build_model.py --check
 
 clean: ## remove what make built
 	rm -rf $(VENV) build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .coverage*

@@ -18,6 +18,7 @@ def describe() -> dict[str, Any]:
         "cpu": _cpu_model(),
         "cpu_features": _cpu_features(),
         "cores": _cores(),
+        "load_average": _load_average(),
         "memory_gb": _memory_gb(),
         "system": f"{platform.system()} {platform.machine()}",
         "python": platform.python_version(),
@@ -49,6 +50,14 @@ def _cores() -> int:
     # Only some systems have it, which a type checker for one system cannot know.
     affinity = getattr(os, "sched_getaffinity", None)
     return len(affinity(0)) if affinity else os.cpu_count() or 1
+
+
+def _load_average() -> float | None:
+    """How busy the machine was over the last minute, whoever was working."""
+    try:
+        return round(os.getloadavg()[0], 1)
+    except (AttributeError, OSError):
+        return None
 
 
 def _memory_gb() -> float | None:
