@@ -11,6 +11,7 @@ import pytest
 
 if TYPE_CHECKING:
     from simulated_disk import SimulatedDisk
+    from small_disk import SmallDisk
 
 HERE = Path(__file__).resolve().parent
 sys.path[:0] = [path for path in (str(HERE), str(HERE.parents[1] / "tools")) if path not in sys.path]
@@ -23,3 +24,12 @@ def disk() -> Iterator[SimulatedDisk]:
     made = SimulatedDisk()
     yield made
     made.unregister()
+
+
+@pytest.fixture
+def small_disk(tmp_path: Path) -> Iterator[SmallDisk]:
+    """The test's own folder as a disk of limited size."""
+    from small_disk import SmallDisk
+
+    with SmallDisk(tmp_path) as made:
+        yield made

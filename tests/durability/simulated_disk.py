@@ -1,4 +1,4 @@
-"""A disk that can lose power or fill up, as a SQLite VFS over the real file system.
+"""A disk that can lose power, as a SQLite VFS over the real file system.
 
 Model: what was synced is on the platter. Of what was written since, any sectors may have arrived and others not, in any
 order, torn inside a write; a truncation may be lost; a new file's name is sure only after its first sync (which syncs
@@ -79,19 +79,17 @@ class Wreck:
 class SimulatedDisk(apsw.VFS):
     """`before` is called before every operation that changes something, with its kind ("write", "sync", …).
 
-    `quota` bounds the bytes of all files together; `lies` makes it forget to sync while saying it did.
+    `lies` makes it forget to sync while saying it did.
     """
 
     def __init__(self) -> None:
         self.name = f"disk-{uuid.uuid4()}"
         self.guard = threading.RLock()
         self.before: Callable[[str], None] = lambda _: None
-        self.quota: int | None = None
         self.lies = False
         self._contents: dict[int, Contents] = {}
         self._names: dict[str, int] = {}
         self._ghosts: dict[str, Contents] = {}
-        self._sizes: dict[int, int] = {}
         super().__init__(self.name, "")
 
     def xOpen(self, name: str | apsw.URIFilename | None, flags: list[int]) -> apsw.VFSFile:
@@ -103,7 +101,6 @@ class SimulatedDisk(apsw.VFS):
             inode = path.stat().st_ino
             if not existed or inode not in self._contents:
                 self._contents[inode] = Contents(bytearray(path.read_bytes()), named_for_sure=existed)
-                self._sizes[inode] = path.stat().st_size
             renamed = [old for old, held in self._names.items() if held == inode and old != path.name]
             for old in renamed:
                 del self._names[old]
@@ -116,7 +113,6 @@ class SimulatedDisk(apsw.VFS):
             super().xDelete(filename, syncdir)
             inode = self._names.pop(Path(filename).name, None)
             if inode is not None:
-                self._sizes.pop(inode, None)
                 contents = self._contents.pop(inode)
                 self._ghosts[Path(filename).name] = contents
             if syncdir:
@@ -133,23 +129,12 @@ class SimulatedDisk(apsw.VFS):
             files = {name: deepcopy(self._contents[inode]) for name, inode in self._names.items()}
             return Wreck(files, deepcopy(self._ghosts))
 
-    @property
-    def used(self) -> int:
-        return sum(self._sizes.values())
-
     # ── what its files report ────────────────────────────────────────────────────────────────────────────────────
 
     def wrote(self, inode: int, offset: int, data: bytes) -> None:
         self._contents[inode].pending.append((offset, data))
 
-    def make_room(self, inode: int, end: int) -> None:
-        size = self._sizes.get(inode, 0)
-        if self.quota is not None and end > size and self.used + end - size > self.quota:
-            raise apsw.FullError("the simulated disk is full")
-        self._sizes[inode] = max(size, end)
-
     def truncated(self, inode: int, length: int) -> None:
-        self._sizes[inode] = length
         self._contents[inode].pending.append((length, None))
 
     def synced(self, inode: int) -> None:
@@ -170,7 +155,6 @@ class _File(apsw.VFSFile):
     def xWrite(self, data: bytes, offset: int) -> None:
         with self._disk.guard:
             self._disk.before("write")
-            self._disk.make_room(self.inode, offset + len(data))
             super().xWrite(data, offset)
             self._disk.wrote(self.inode, offset, bytes(data))
 

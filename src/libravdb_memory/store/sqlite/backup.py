@@ -16,7 +16,8 @@ from libravdb_memory.errors import ForeignFileError, InvalidInputError, StoreCor
 from libravdb_memory.store.protocol import Progress
 from libravdb_memory.store.sqlite import files
 from libravdb_memory.store.sqlite.connections import connect
-from libravdb_memory.store.sqlite.failures import translating
+from libravdb_memory.store.sqlite.database import Database
+from libravdb_memory.store.sqlite.failures import naming_system_errors, translating
 from libravdb_memory.store.sqlite.lock import OwnerLock, lock_file
 from libravdb_memory.store.sqlite.migrations import STEPS, version_of
 
@@ -93,18 +94,23 @@ def _copy(source: Path, target: Path, vfs: str | None, progress: Progress | None
     try:
         # Without an open read transaction every commit in between would start the copy again.
         reader.execute("BEGIN; SELECT count(*) FROM meta").fetchall()
-        copy = writer.backup("main", reader, "main")
-        try:
-            while not copy.done:
-                copy.step(_STEP_PAGES)
-                if progress is not None:
-                    progress(copy.page_count - copy.remaining, copy.page_count)
-        finally:
-            copy.close()
-        writer.pragma("journal_mode", "DELETE")
+        with naming_system_errors(writer):
+            _copy_pages(reader, writer, progress)
+            writer.pragma("journal_mode", "DELETE")
     finally:
         writer.close()
         reader.close()
+
+
+def _copy_pages(reader: Database, writer: Database, progress: Progress | None) -> None:
+    copy = writer.backup("main", reader, "main")
+    try:
+        while not copy.done:
+            copy.step(_STEP_PAGES)
+            if progress is not None:
+                progress(copy.page_count - copy.remaining, copy.page_count)
+    finally:
+        copy.close()
 
 
 def _put_in_place(partial: Path, target: Path) -> None:

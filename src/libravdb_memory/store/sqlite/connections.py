@@ -18,6 +18,7 @@ import apsw
 from libravdb_memory.errors import StoreClosedError, StoreError, StoreReadOnlyError
 from libravdb_memory.store.settings import StoreSettings
 from libravdb_memory.store.sqlite.database import Database, open_database
+from libravdb_memory.store.sqlite.failures import naming_system_errors
 from libravdb_memory.store.sqlite.lexical import searchable
 
 PAGE_SIZE = 8192
@@ -47,11 +48,16 @@ def connect_writer(path: Path, settings: StoreSettings, vfs: str | None, erasing
     if db.readonly("main"):  # SQLite would open it silently, and leave a log beside it
         db.close()
         raise StoreReadOnlyError(path)
-    db.pragma("journal_mode", "WAL")
-    db.pragma("synchronous", "FULL")
-    db.pragma("secure_delete", 1)
-    db.pragma("cache_size", -settings.cache_mb * 1024)
-    db.pragma("wal_autocheckpoint", settings.wal_mb * 1024 * 1024 // PAGE_SIZE)
+    try:
+        with naming_system_errors(db):
+            db.pragma("journal_mode", "WAL")
+            db.pragma("synchronous", "FULL")
+            db.pragma("secure_delete", 1)
+            db.pragma("cache_size", -settings.cache_mb * 1024)
+            db.pragma("wal_autocheckpoint", settings.wal_mb * 1024 * 1024 // PAGE_SIZE)
+    except BaseException:
+        db.close()
+        raise
     return db
 
 

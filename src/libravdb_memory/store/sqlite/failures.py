@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import os
 from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
@@ -17,6 +18,7 @@ from libravdb_memory.errors import (
     StoreFullError,
     StoreReadOnlyError,
 )
+from libravdb_memory.store.sqlite.database import Database
 
 _FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
 _READ_ONLY = {errno.EACCES, errno.EPERM, errno.EROFS}
@@ -45,6 +47,18 @@ def translating(path: Path) -> Generator[None]:
         yield
     except (apsw.Error, OSError) as error:
         raise translated(error, path) from error
+
+
+@contextmanager
+def naming_system_errors(db: Database) -> Generator[None]:
+    """SQLite calls most of what the system refuses an I/O error; inside, it becomes the system's own error, which tells
+    a quota or a full disk from a broken one."""
+    try:
+        yield
+    except apsw.IOError as error:
+        if db.system_errno:
+            raise OSError(db.system_errno, os.strerror(db.system_errno)) from error
+        raise
 
 
 def _of_system(error: OSError, path: Path) -> LibraVDBError:

@@ -49,9 +49,13 @@ class OwnerLock:
             pid = _read_pid(self._descriptor)
             os.close(self._descriptor)
             raise StoreLockedError(data, pid)
-        os.ftruncate(self._descriptor, 0)
-        os.lseek(self._descriptor, 0, os.SEEK_SET)
-        os.write(self._descriptor, str(os.getpid()).encode())
+        try:
+            os.ftruncate(self._descriptor, 0)
+            os.lseek(self._descriptor, 0, os.SEEK_SET)
+            os.write(self._descriptor, str(os.getpid()).encode())
+        except BaseException:
+            os.close(self._descriptor)
+            raise
 
     def release(self) -> None:
         os.ftruncate(self._descriptor, 0)

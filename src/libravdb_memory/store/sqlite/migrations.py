@@ -29,9 +29,19 @@ def migrate(db: Database, path: Path, steps: tuple[Callable[[Database], None], .
     if found > len(steps):
         raise StoreTooNewError(path, found, len(steps))
     for number, step in enumerate(steps[found:], start=found + 1):
-        with db:
-            step(db)
-            db.pragma("user_version", number)
+        _take(db, step, number)
+
+
+def _take(db: Database, step: Callable[[Database], None], number: int) -> None:
+    db.execute("BEGIN IMMEDIATE")
+    try:
+        step(db)
+        db.pragma("user_version", number)
+        db.execute("COMMIT")
+    except BaseException:
+        if db.in_transaction:  # SQLite may have rolled back already, and saying so would hide why
+            db.execute("ROLLBACK")
+        raise
 
 
 def version_of(db: Database) -> int:

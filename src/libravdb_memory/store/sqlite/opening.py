@@ -16,6 +16,7 @@ from libravdb_memory.store.settings import StoreSettings
 from libravdb_memory.store.sqlite import files
 from libravdb_memory.store.sqlite.connections import PAGE_SIZE, check_sqlite_version, connect, connect_writer
 from libravdb_memory.store.sqlite.database import Database
+from libravdb_memory.store.sqlite.failures import naming_system_errors
 from libravdb_memory.store.sqlite.lock import OwnerLock
 from libravdb_memory.store.sqlite.migrations import migrate
 
@@ -36,14 +37,18 @@ def own(data: Path, vfs: str | None) -> OwnerLock:
     return lock
 
 
-def open_writer(data: Path, settings: StoreSettings, vfs: str | None, erasing: Callable[[], bool]) -> Database:
+def open_writer(
+    data: Path, settings: StoreSettings, vfs: str | None, erasing: Callable[[], bool]
+) -> tuple[Database, str]:
+    """The writing connection and the store's uuid."""
     db = connect_writer(data, settings, vfs, erasing)
     try:
-        migrate(db, data)
+        with naming_system_errors(db):
+            migrate(db, data)
+            return db, str(db.execute("SELECT value FROM meta WHERE name = 'uuid'").get)
     except BaseException:
         db.close()
         raise
-    return db
 
 
 def _create(data: Path, vfs: str | None) -> None:
@@ -53,10 +58,11 @@ def _create(data: Path, vfs: str | None) -> None:
     os.close(os.open(building, os.O_RDWR | os.O_CREAT, 0o600))
     db = connect(building, apsw.SQLITE_OPEN_READWRITE, vfs)
     try:
-        db.pragma("page_size", PAGE_SIZE)
-        db.pragma("application_id", files.APPLICATION_ID)
-        migrate(db, data)
-        db.pragma("journal_mode", "WAL")
+        with naming_system_errors(db):
+            db.pragma("page_size", PAGE_SIZE)
+            db.pragma("application_id", files.APPLICATION_ID)
+            migrate(db, data)
+            db.pragma("journal_mode", "WAL")
     finally:
         db.close()
     building.replace(data)

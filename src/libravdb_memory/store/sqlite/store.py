@@ -65,11 +65,10 @@ class SqliteStore:
         with translating(data):
             self._lock = opening.own(data, vfs)
             try:
-                db = opening.open_writer(data, settings, vfs, lambda: self._erasing)
+                db, self._uuid = opening.open_writer(data, settings, vfs, lambda: self._erasing)
             except BaseException:
                 self._lock.release()
                 raise
-        self._uuid = str(db.execute("SELECT value FROM meta WHERE name = 'uuid'").get)
         self._writer = GroupWriter(db, data, GroupApplier(self._catalog), self._catalog.forget)
         self._readers = Readers(data, vfs)
         self._place = shelving.ShelfPlace(self._make_shelf)

@@ -20,7 +20,7 @@ import apsw
 
 from libravdb_memory.errors import LibraVDBError, StoreClosedError
 from libravdb_memory.store.sqlite.database import Database
-from libravdb_memory.store.sqlite.failures import translated
+from libravdb_memory.store.sqlite.failures import naming_system_errors, translated
 
 
 class Work(Protocol):
@@ -111,11 +111,11 @@ class GroupWriter:
 
     def empty_log(self) -> None:
         """Fold the write-ahead log into the data file and cut it to nothing. To be called from a `then` only. If a
-        reader still needs the log, this is done again after the next commit."""
+        reader still needs the log, or the disk refuses, this is done again after the next commit."""
         self._log_to_empty = True
         try:
             self._db.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
-        except (apsw.BusyError, apsw.LockedError, apsw.FullError):
+        except apsw.Error:
             return
         self._log_to_empty = False
 
@@ -171,16 +171,17 @@ class GroupWriter:
     def _attempt(self, group: list[_Ticket]) -> bool:
         """One transaction. False when it was rolled back; the reason is then the error of every ticket."""
         try:
-            self._db.execute("BEGIN IMMEDIATE")
-            errors = self._apply(self._db, [ticket.work for ticket in group])
-            self._db.execute("COMMIT")
+            with naming_system_errors(self._db):
+                self._db.execute("BEGIN IMMEDIATE")
+                errors = self._apply(self._db, [ticket.work for ticket in group])
+                self._db.execute("COMMIT")
         except BaseException as error:  # handed to the thread that owns the ticket
-            self._roll_back()
             reason = translated(error, self._path) if isinstance(error, apsw.Error | OSError) else error
             if reason is not error:
                 reason.__cause__ = error
             for ticket in group:
                 ticket.error = reason
+            self._roll_back()
             return False
         for ticket, refusal in zip(group, errors, strict=True):
             ticket.error = refusal
