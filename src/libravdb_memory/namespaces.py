@@ -31,6 +31,16 @@ def history_of(namespace: str) -> str:
     return _HISTORY + namespace
 
 
+def guidance_of(namespace: str) -> str:
+    """The collection of rules that a user stated in conversation."""
+    return f"elevated:user:{namespace}"
+
+
+def dreams_of(namespace: str) -> str:
+    """The collection of dream memory; never part of ordinary recall."""
+    return f"dream:{namespace}"
+
+
 def namespace_of(collection: str) -> str | None:
     return collection.removeprefix(_HISTORY) if collection.startswith(_HISTORY) else None
 

@@ -9,6 +9,7 @@ estimator's place.
 from __future__ import annotations
 
 import re
+from decimal import Decimal
 from typing import Protocol
 
 _DENSE = re.compile(  # CJK ideographs and radicals, kana, bopomofo, Hangul, full-width forms
@@ -40,6 +41,11 @@ class EstimatingCounter:
     def count(self, text: str) -> int:
         numerator, denominator = _chi(text)
         return -(-len(text) * denominator // numerator)
+
+
+def share_of(budget: int, share: float) -> int:
+    """Whole tokens in a share of a budget, in decimal arithmetic: .35 of 180 is 63, not 62."""
+    return int(Decimal(repr(share)) * budget)
 
 
 def gate_length(text: str) -> int:

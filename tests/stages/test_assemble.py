@@ -14,7 +14,7 @@ from libravdb_memory.assemble.receipt import Assembly
 from libravdb_memory.assemble.render import Plan, entry, escape, render
 from libravdb_memory.assemble.tail import TailTurn, base_start, bundle_starts, safe_starts
 from libravdb_memory.errors import ConfigError
-from libravdb_memory.tokens import EstimatingCounter
+from libravdb_memory.tokens import EstimatingCounter, share_of
 
 COUNTER = EstimatingCounter()
 SETTINGS = AssemblySettings()
@@ -116,7 +116,7 @@ def test_soft_rules_are_a_prefix_within_their_share(offer: Offer) -> None:
     admitted = [item.id for item in result.items if item.tier == "soft"]
     assert admitted == [rule.id for rule in offer.soft[: len(admitted)]]
     if "soft" in result.tiers:
-        assert result.tiers["soft"].used <= max(min(int(SETTINGS.soft_share * offer.budget), offer.budget), 0)
+        assert result.tiers["soft"].used <= max(min(share_of(offer.budget, SETTINGS.soft_share), offer.budget), 0)
 
 
 @settings(max_examples=200)

@@ -19,7 +19,7 @@ from libravdb_memory.assemble.budget import AssemblySettings, recovery_reserve
 from libravdb_memory.assemble.receipt import Assembly, Degraded, Item, Reason, Rejection, TierUse
 from libravdb_memory.assemble.render import Plan, Tier, entry, render
 from libravdb_memory.assemble.tail import TailTurn, base_start, safe_starts
-from libravdb_memory.tokens import TokenCounter
+from libravdb_memory.tokens import TokenCounter, share_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,7 +121,7 @@ class _Filling:
 
     def _claim_soft(self) -> None:
         tau, soft = self._offer.budget, self._offer.soft
-        limit = max(min(int(self._settings.soft_share * tau), tau - self._price), 0)
+        limit = max(min(share_of(tau, self._settings.soft_share), tau - self._price), 0)
 
         def with_prefix(length: int) -> Plan:
             return replace(self._plan, soft=tuple(rule.text for rule in soft[:length]))
@@ -136,7 +136,7 @@ class _Filling:
     def _claim_tail(self, base: int) -> int:
         tau = self._offer.budget
         fixed = self._price - base
-        limit = min(max(int(self._settings.tail_share * tau), base), tau - fixed)
+        limit = min(max(share_of(tau, self._settings.tail_share), base), tau - fixed)
         starts = [start for start in safe_starts(self._offer.turns) if start < self._base][::-1]
 
         def with_extension(steps: int) -> Plan:
@@ -154,7 +154,7 @@ class _Filling:
 
     def _claim_elevated(self) -> None:
         tau = self._offer.budget
-        limit = min(int(self._settings.elevated_share * tau), tau - self._price)
+        limit = min(share_of(tau, self._settings.elevated_share), tau - self._price)
         bound = self._settings.guidance_similarity
         relevant: list[Candidate] = []
         for candidate in self._offer.elevated:
