@@ -115,5 +115,5 @@ def _gap(gap: str, gone_before: bool, gone_after: bool) -> str:
         return ""
     if gone_before or gone_after:
         gap = _TAG.sub(" ", gap)
-        return " " + gap.lstrip(_CLOSING) if gone_before else gap.rstrip(_OPENING) + " "
+        return gap.lstrip(_CLOSING) if gone_before else gap.rstrip(_OPENING) + " "
     return gap

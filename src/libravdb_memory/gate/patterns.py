@@ -109,7 +109,7 @@ TECHNICAL = (
 
 SPECIFIC = (
     row("path", 0.2, PATH_LIKE, View.RAW, needs=PATH_NEEDS, cased=True),
-    row("call", 0.1, r"(?<![\w.])[A-Za-z_][\w.]{1,60}\((?!s\)|e?s\))", View.RAW, needs="(", cased=True),
+    row("call", 0.04, r"(?<![\w.])[A-Za-z_][\w.]{1,60}\((?!s\)|e?s\))", View.RAW, needs="(", cased=True),
     row(
         "error code",
         0.2,

@@ -196,7 +196,8 @@ def _unasserted(lower: str, sentences: list[tuple[int, int, bool]]) -> Iterator[
     """Questions, and everything behind "translate this:", which is somebody's text and not the speaker's word."""
     for start, end, asks in sentences:
         head = _head(lower, start, end)
-        if _MATERIAL.match(head + "\n" if end >= len(lower) or lower[end - 1] == "\n" else head):
+        ends_its_line = end >= len(lower) or "\n" in (lower[end - 1], lower[end])
+        if _MATERIAL.match(head + "\n" if ends_its_line else head):
             yield start, len(lower)
             return
         if asks or _QUESTION.match(head):
