@@ -164,11 +164,12 @@ def _reinstall(config: Config) -> str:
 
 
 def _data(config: Config, space: EmbeddingSpace | None) -> Iterator[Finding]:
-    from libravdb_memory.store.sqlite.files import holds_store, locate
+    from libravdb_memory.store.sqlite.files import holds_store, locate, refuse_remains
 
     data = locate(config.db_path)
     try:
         if not holds_store(data):
+            refuse_remains(data)
             yield Finding("ok", "data", f"no store at {data} yet; the first add makes it")
             return
         yield from _openable(data, config, space)

@@ -6,6 +6,7 @@ Law: a file that is not ours is recognised from its first 100 bytes, before SQLi
 from __future__ import annotations
 
 import os
+import stat
 from pathlib import Path
 
 from libravdb_memory.errors import ForeignFileError, StoreCorruptError
@@ -16,11 +17,13 @@ _MAGIC = b"SQLite format 3\0"
 
 
 def locate(path: str | os.PathLike[str]) -> Path:
-    """The data file meant by a path: a folder (existing, ending in a slash, or a name without suffix) holds one."""
+    """The data file meant by a path: a folder (existing, ending in a slash, or a name without suffix) holds one. A link
+    is followed, so that a store has one owner by whatever name it is opened."""
     spelled = os.fspath(path)
     found = Path(spelled)
     names_folder = spelled.endswith(("/", os.sep)) or (not found.suffix and not found.is_file())
-    return found / DATA_NAME if found.is_dir() or names_folder else found
+    data = found / DATA_NAME if found.is_dir() or names_folder else found
+    return Path(os.path.realpath(data)) if data.is_symlink() else data
 
 
 def beside(data: Path, suffix: str) -> Path:
@@ -30,12 +33,13 @@ def beside(data: Path, suffix: str) -> Path:
 def holds_store(data: Path) -> bool:
     """True when a store is there, False when nothing is; ForeignFileError when something else is."""
     try:
-        with data.open("rb") as file:
-            head = file.read(100)
+        mode = data.stat().st_mode
     except FileNotFoundError:
         return False
-    except IsADirectoryError:
-        raise ForeignFileError(data, "it is a folder") from None
+    if not stat.S_ISREG(mode):  # opening a pipe would wait for ever, and a device is nothing to replace
+        raise ForeignFileError(data, "it is a folder" if stat.S_ISDIR(mode) else "it is not a regular file")
+    with data.open("rb") as file:
+        head = file.read(100)
     if not head:
         return False
     if not head.startswith(_MAGIC):
@@ -45,8 +49,11 @@ def holds_store(data: Path) -> bool:
     return True
 
 
-def refuse_orphaned_log(data: Path) -> None:
-    """A write-ahead log whose data file is gone must not be replayed into a new store."""
+def refuse_remains(data: Path) -> None:
+    """Where a store was lost no new one is made: not where a file was cut to nothing, and a write-ahead log whose data
+    file is gone must not be replayed."""
+    if data.exists() and beside(data, "-lock").exists():
+        raise StoreCorruptError(data, "it is empty, though a store was here; remove it to start anew")
     for suffix in ("-wal", "-journal"):
         log = beside(data, suffix)
         if log.exists() and log.stat().st_size:

@@ -25,7 +25,7 @@ def own(data: Path, vfs: str | None) -> OwnerLock:
     """Take the store at this path, creating it if there is none; the caller releases the lock."""
     check_sqlite_version()
     if not files.holds_store(data):
-        files.refuse_orphaned_log(data)
+        files.refuse_remains(data)
         files.make_folder(data.parent)
     lock = OwnerLock(data)
     try:
