@@ -47,6 +47,8 @@ def translating(path: Path) -> Generator[None]:
         yield
     except (apsw.Error, OSError) as error:
         raise translated(error, path) from error
+    except UnicodeDecodeError as error:  # nothing but UTF-8 was ever stored
+        raise StoreCorruptError(path, f"a text is not UTF-8: {error.reason}") from error
 
 
 @contextmanager

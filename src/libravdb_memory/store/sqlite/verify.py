@@ -76,7 +76,7 @@ def verify(
     for part in parts:
         try:
             part()
-        except (apsw.CorruptError, apsw.NotADBError, StoreCorruptError) as error:
+        except (apsw.Error, StoreCorruptError, UnicodeDecodeError) as error:
             report.add(Problem("page", str(path), str(error), RESTORE))
     report.finish()
     return Verification(dict(report.checked), tuple(report.problems))
@@ -93,23 +93,36 @@ def _pages(db: Database, report: _Report) -> None:
     report.looked("pages", int(db.pragma("page_count")))
     for (finding,) in db.execute(f"PRAGMA integrity_check({_MOST_OF_A_KIND:d})"):
         if finding != "ok":
-            index = "index" in finding and "tree" not in finding.lower()
+            index = finding.startswith("fts5") or ("index" in finding and "tree" not in finding.lower())
             report.add(Problem("page", "data file", finding, REINDEX if index else RESTORE))
 
 
 def _records(db: Database, report: _Report) -> None:
     sql = (
-        "SELECT r.ref, g.name, g.collection, r.id, r.ts, r.text, r.metadata, r.hash "
-        "FROM record r LEFT JOIN grp g ON g.key = r.grp ORDER BY r.ref"
+        "SELECT r.ref, CAST(g.name AS BLOB), g.collection, CAST(r.id AS BLOB), r.ts, CAST(r.text AS BLOB), "
+        "CAST(r.metadata AS BLOB), CAST(r.hash AS BLOB) FROM record r LEFT JOIN grp g ON g.key = r.grp ORDER BY r.ref"
     )
     for ref, group, collection, record_id, ts, text, metadata_json, digest in db.execute(sql):
         report.looked("records")
         report.step()
-        where = f"record {record_id!r}"
+        where = f"record {_readable(record_id)!r}"
         if group is None or collection != ref >> REF_BITS:
             report.add(Problem("group", where, "its group is gone or belongs to another collection", RESTORE))
-        elif content_hash(group, record_id, ts, text, metadata_json) != digest:
+        elif not _agrees(digest, group, record_id, ts, text, metadata_json):
             report.add(Problem("hash", where, "its content is not what was stored", RESTORE))
+
+
+def _readable(raw: bytes | None) -> str:
+    return "" if raw is None else raw.decode(errors="replace")
+
+
+def _agrees(digest: bytes, group: bytes, record_id: bytes, ts: int, text: bytes, metadata_json: bytes) -> bool:
+    """Read as bytes, because what is damaged need not be text any more."""
+    try:
+        content = group.decode(), record_id.decode(), ts, text.decode(), metadata_json.decode()
+        return content_hash(*content) == digest.decode()
+    except (AttributeError, UnicodeDecodeError):
+        return False
 
 
 def _text_index(writer: GroupWriter, report: _Report) -> None:
