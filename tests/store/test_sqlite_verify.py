@@ -59,7 +59,7 @@ def problems_of(data: Path) -> list[Problem]:
         ("DELETE FROM fts_docsize WHERE id > 0", "text index", "reindex --indexes"),
         ("INSERT INTO fts (fts) VALUES ('delete-all')", "text index", "reindex --indexes"),
         (
-            "INSERT INTO fts (fts, rowid, scope, body) VALUES ('delete', FIRST, 'c1', 'record number 0 with words')",
+            "INSERT INTO fts (fts, rowid, body) VALUES ('delete', FIRST, 'record number 0 with words')",
             "text index",
             "reindex --indexes",
         ),

@@ -1,7 +1,7 @@
 """Text search: BM25 over FTS5, inside one collection.
 
-Laws: filters and the collection are part of the SQL, so k hits come back when k match. Words in too many records to
-tell anything are left out while another word is left.
+Laws: the collection is a range of rowids and filters are part of the SQL, so k hits come back when k match. Words in
+too many records to tell anything are left out while another word is left.
 """
 
 from __future__ import annotations
@@ -12,24 +12,54 @@ from libravdb_memory.store.protocol import Filter, Found, TextQuery
 from libravdb_memory.store.sqlite.database import Database
 from libravdb_memory.store.sqlite.filters import condition_of
 from libravdb_memory.store.sqlite.lexical import TOKENIZER, alternatives, quoted
+from libravdb_memory.store.sqlite.schema import first_ref
 
 _COMMON_SHARE = 0.10
 _COMMON_LEAST = 100  # below this many records a word costs nothing to look up and may still tell them apart
 _MOST_PHRASES = 512
+_MOST_REMEMBERED = 10_000
+
+_SEARCH = (
+    "SELECT fts.rowid, -bm25(fts) AS score FROM fts "
+    "WHERE fts MATCH ? AND fts.rowid >= ? AND fts.rowid < ? ORDER BY score DESC, fts.rowid LIMIT ?"
+)
+# The order of a CROSS JOIN is kept: words first, then the records that have them.
+_SEARCH_FILTERED = (
+    "SELECT fts.rowid, -bm25(fts) AS score FROM fts CROSS JOIN record r ON r.ref = fts.rowid "
+    "WHERE fts MATCH ? AND fts.rowid >= ? AND fts.rowid < ? AND ({condition}) ORDER BY score DESC, fts.rowid LIMIT ?"
+)
 
 
-def search_text(db: Database, collection_key: int, query: TextQuery, k: int, where: Filter | None) -> tuple[Found, ...]:
-    phrases = _telling_phrases(db, query)
+class Vocabulary:
+    """How many records have a word. Counting is as dear as the word is common, so that of common words is remembered
+    until the store has grown or shrunk by a quarter."""
+
+    def __init__(self) -> None:
+        self._common: dict[str, tuple[int, int]] = {}
+
+    def frequency(self, db: Database, word: str, documents: int) -> int:
+        count, when = self._common.get(word, (0, 0))
+        if when and 3 * documents < 4 * when < 5 * documents:
+            return count
+        db.execute("CREATE VIRTUAL TABLE IF NOT EXISTS temp.vocabulary USING fts5vocab(main, fts, row)")
+        count = int(db.execute("SELECT doc FROM vocabulary WHERE term = ?", (word,)).get or 0)
+        if count > _COMMON_LEAST:
+            if len(self._common) >= _MOST_REMEMBERED:
+                self._common.clear()
+            self._common[word] = (count, documents)
+        return count
+
+
+def search_text(
+    db: Database, vocabulary: Vocabulary, collection_key: int, query: TextQuery, k: int, where: Filter | None
+) -> tuple[Found, ...]:
+    condition = condition_of(where, collection_key)
+    phrases = _telling_phrases(db, vocabulary, query)
     if not phrases or k == 0:
         return ()
-    match = f'scope : "c{collection_key}" AND body : ({" OR ".join(map(quoted, phrases))})'
-    condition = condition_of(where, collection_key)
-    rows = db.execute(
-        "SELECT rowid, -bm25(fts, 0.0, 1.0) AS score FROM fts WHERE fts MATCH ? "  # noqa: S608
-        + ("" if where is None else f"AND rowid IN (SELECT r.ref FROM record r WHERE {condition.sql}) ")  # noqa: S608
-        + "ORDER BY score DESC, rowid LIMIT ?",
-        (match, *condition.values, k),
-    )
+    sql = _SEARCH if where is None else _SEARCH_FILTERED.format(condition=condition.sql)
+    match = " OR ".join(map(quoted, phrases))
+    rows = db.execute(sql, (match, first_ref(collection_key), first_ref(collection_key + 1), *condition.values, k))
     return tuple(Found(ref, score) for ref, score in rows)
 
 
@@ -38,33 +68,20 @@ def rebuild(db: Database) -> None:
     db.execute("REINDEX")
 
 
-def _telling_phrases(db: Database, query: TextQuery) -> list[str]:
-    """The phrases worth asking for, the rarest first when there are too many."""
+def _telling_phrases(db: Database, vocabulary: Vocabulary, query: TextQuery) -> list[str]:
+    """The phrases worth asking for, rarest first; the rarest of all when every one is common."""
+    documents = int(db.execute("SELECT count(*) FROM record").get)
     frequency: dict[str, int] = {}
-    seen: dict[str, int] = {}
     for wanted in query.phrases:
         for phrase in alternatives(wanted):
             if phrase not in frequency and (words := _tokens(db, phrase)):
-                frequency[phrase] = min(_frequency(db, word, seen) for word in words)
-    limit = max(_COMMON_LEAST, _COMMON_SHARE * _documents(db))
-    telling = [phrase for phrase, count in frequency.items() if 0 < count <= limit]
-    kept = telling or [phrase for phrase, count in frequency.items() if count]
-    return sorted(kept, key=frequency.__getitem__)[:_MOST_PHRASES] if len(kept) > _MOST_PHRASES else kept
+                frequency[phrase] = min(vocabulary.frequency(db, word, documents) for word in words)
+    limit = max(_COMMON_LEAST, _COMMON_SHARE * documents)
+    known = sorted((phrase for phrase, count in frequency.items() if count), key=frequency.__getitem__)
+    return [phrase for phrase in known if frequency[phrase] <= limit][:_MOST_PHRASES] or known[:1]
 
 
 def _tokens(db: Database, phrase: str) -> list[str]:
     tokenizer = db.fts5_tokenizer(TOKENIZER[0], list(TOKENIZER[1:]))
     text = phrase.encode(errors="replace")
     return tokenizer(text, apsw.FTS5_TOKENIZE_QUERY, None, include_offsets=False, include_colocated=False)
-
-
-def _frequency(db: Database, word: str, seen: dict[str, int]) -> int:
-    """In how many records of the whole store the word is."""
-    if word not in seen:
-        db.execute("CREATE VIRTUAL TABLE IF NOT EXISTS temp.vocabulary USING fts5vocab(main, fts, col)")
-        seen[word] = db.execute("SELECT doc FROM vocabulary WHERE term = ? AND col = 'body'", (word,)).get or 0
-    return seen[word]
-
-
-def _documents(db: Database) -> int:
-    return int(db.execute("SELECT count(*) FROM record").get)

@@ -8,9 +8,12 @@ from __future__ import annotations
 
 import os
 import sys
+import time
 from pathlib import Path
 
 from libravdb_memory.errors import StoreLockedError
+
+_PATIENCE_S = 0.5
 
 if sys.platform == "win32":
     import msvcrt
@@ -46,7 +49,7 @@ class OwnerLock:
     def __init__(self, data: Path) -> None:
         self._descriptor = os.open(lock_file(data), os.O_RDWR | os.O_CREAT, 0o600)
         if not _try_lock(self._descriptor):
-            pid = _read_pid(self._descriptor)
+            pid = _owner(self._descriptor)
             os.close(self._descriptor)
             raise StoreLockedError(data, pid)
         try:
@@ -60,6 +63,28 @@ class OwnerLock:
     def release(self) -> None:
         os.ftruncate(self._descriptor, 0)
         os.close(self._descriptor)
+
+
+def _owner(descriptor: int) -> int | None:
+    """The holder writes its pid just after it has locked: for a moment there may be nothing, or a dead owner's pid."""
+    patience = time.monotonic() + _PATIENCE_S
+    while True:
+        pid = _read_pid(descriptor)
+        if (pid is not None and _lives(pid)) or time.monotonic() > patience:
+            return pid
+        time.sleep(0.005)
+
+
+def _lives(pid: int) -> bool:
+    if os.name != "posix":
+        return True
+    try:
+        os.kill(pid, 0)
+    except PermissionError:
+        return True
+    except (ProcessLookupError, OverflowError):
+        return False
+    return True
 
 
 def _read_pid(descriptor: int) -> int | None:

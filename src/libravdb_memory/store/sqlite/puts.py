@@ -17,14 +17,14 @@ from libravdb_memory.store.protocol import Put
 from libravdb_memory.store.sqlite.catalog import Catalog
 from libravdb_memory.store.sqlite.database import Database, Value
 from libravdb_memory.store.sqlite.lexical import searchable
-from libravdb_memory.store.sqlite.schema import PUT, scope_token
+from libravdb_memory.store.sqlite.schema import PUT
 from libravdb_memory.store.sqlite.spaces import delete_vectors
 
 _ROWS_AT_ONCE = (64, 32, 16, 8, 4, 2, 1)  # few enough that all the statements stay prepared
 _INSERT = "INSERT OR IGNORE INTO record (ref, grp, id, ts, version, hash, metadata, text) VALUES"
 _LOG = "INSERT INTO change (sequence, ref, kind) VALUES"
-_INDEX = "INSERT INTO fts (rowid, scope, body) VALUES"
-_UNINDEX = "INSERT INTO fts (fts, rowid, scope, body) VALUES ('delete', ?, ?, ?)"
+_INDEX = "INSERT INTO fts (rowid, body) VALUES"
+_UNINDEX = "INSERT INTO fts (fts, rowid, body) VALUES ('delete', ?, ?)"
 _STORED = "SELECT ref, ts, version, hash, metadata, text FROM record WHERE id = ? AND grp = ?"
 _REPLACE = "UPDATE record SET ts = ?, version = version + 1, hash = ?, metadata = ?, text = ? WHERE ref = ?"
 
@@ -123,7 +123,7 @@ def put_again(db: Database, catalog: Catalog, put: CheckedPut) -> int | None:
 
 
 def unindex(db: Database, ref: int, text: str) -> None:
-    db.execute(_UNINDEX, (ref, scope_token(ref), searchable(text)))
+    db.execute(_UNINDEX, (ref, searchable(text)))
 
 
 def _same(put: CheckedPut, digest: str, metadata_json: str, text: str) -> bool:
@@ -150,10 +150,10 @@ def _log_and_index(db: Database, catalog: Catalog, puts: Sequence[CheckedPut]) -
     entries: list[Value] = []
     for put in puts:
         changes += (sequence, put.ref)
-        entries += (put.ref, scope_token(put.ref), put.body)
+        entries += (put.ref, put.body)
         sequence += 1
     db.execute(_with_rows(_LOG, f"(?, ?, {PUT})", len(puts)), changes)
-    db.execute(_with_rows(_INDEX, "(?, ?, ?)", len(puts)), entries)
+    db.execute(_with_rows(_INDEX, "(?, ?)", len(puts)), entries)
 
 
 def _chunks(puts: Sequence[CheckedPut]) -> Iterator[Sequence[CheckedPut]]:

@@ -81,10 +81,10 @@ WHEN EXISTS (SELECT 1 FROM record WHERE ref >= old.key << {REF_BITS} AND ref < (
 BEGIN SELECT RAISE(ABORT, 'a collection with records stays'); END;
 
 CREATE VIEW searchable AS
-SELECT ref, 'c' || (ref >> {REF_BITS}) AS scope, libravdb_searchable(text) AS body FROM record;
+SELECT ref, libravdb_searchable(text) AS body FROM record;
 
 CREATE VIRTUAL TABLE fts USING fts5(
-    scope, body, content = 'searchable', content_rowid = 'ref', tokenize = '{_TOKENIZE}'
+    body, content = 'searchable', content_rowid = 'ref', tokenize = '{_TOKENIZE}'
 );
 INSERT INTO fts (fts, rank) VALUES ('secure-delete', 1);
 """  # noqa: S608
@@ -96,7 +96,3 @@ def vector_table(space_key: int) -> str:
 
 def first_ref(collection_key: int) -> int:
     return collection_key << REF_BITS
-
-
-def scope_token(ref: int) -> str:
-    return f"c{ref >> REF_BITS}"

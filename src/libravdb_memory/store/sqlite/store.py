@@ -62,6 +62,7 @@ class SqliteStore:
         self._vfs = vfs
         self._erasing = False
         self._catalog = Catalog()
+        self._vocabulary = fulltext.Vocabulary()
         with translating(data):
             self._lock = opening.own(data, vfs)
             try:
@@ -190,7 +191,7 @@ class SqliteStore:
         check_count("k", k)
         with self._reading() as db:
             key = records.collection_key(db, collection)
-            return () if key is None else fulltext.search_text(db, key, query, k, where)
+            return () if key is None else fulltext.search_text(db, self._vocabulary, key, query, k, where)
 
     def search_vectors(
         self,
