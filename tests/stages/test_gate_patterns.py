@@ -210,6 +210,12 @@ def test_an_action_is_seen(text: str, name: str) -> None:
     assert fired(text, "actionability") == {name}
 
 
+def test_a_run_on_sentence_tells_before_it_asks() -> None:
+    told = "I'm moving to Porto and I've decided to sell the car, can you help me with the papers?"
+    assert "event" in fired(told, "personal")
+    assert judged("can you help me with the papers, I've decided to sell the car?").personal == 0.0
+
+
 def test_a_question_about_an_action_is_no_action() -> None:
     assert judged("Have we decided to drop Python 3.9?").actionability == 0.0
 

@@ -38,7 +38,7 @@ CONVERSATIONAL = (
     row(
         "to be remembered",
         0.8,
-        r"(?<!you )(?<!i )(?<!t )remember(?: that\b|:| my\b| i\b| we\b| our\b| the\b|,)|keep (?:that |"
+        r"(?:(?<![a-z] )|(?<=please ))remember(?: that\b|:| my\b| i\b| we\b| our\b| the\b|,)|keep (?:that |"
         r"this )?in mind\b|don't forget (?:that|my|i|we|our|the)\b|for the record\b|for (?:future|"
         r"your) (?:reference|information)\b|note(?: that\b|:| to self)|fyi\b|you should know\b|just so you know\b|"
         r"good to know about me\b",
@@ -48,9 +48,10 @@ CONVERSATIONAL = (
     row(
         "standing instruction",
         0.8,
-        r"from (?:now|today|here) on\b|going forward\b|in (?:the )?future,|by default,|(?<![a-z] )(?:always|"
+        r"from (?:now|today|here) on\b|(?<![a-z] )going forward\b|in (?:the )?future,|by default,|(?<![a-z] )(?:always|"
         r"never) (?!mind\b|ever\b|been\b)[a-z]{2,}|please (?:always|never|don't|do not|only|stop)\b|"
-        r"(?<![a-z] )(?:don't|do not) (?:ever |you )?(?:use|add|write|call|suggest|include|give|send|mention|put|"
+        r"(?<![a-z] )(?:don't|do not) (?:ever |you )?(?:use|add|write|call|suggest|include|give (?!up)|"
+        r"send|mention|put|"
         r"touch|commit|change|ask|reply|answer|recommend|start|end)\b|whenever (?:you|i)\b|every time you\b|(?:ask|"
         r"check with|talk to) (?:me|her|him|them|us) (?:first|before)\b|(?<![a-z] )call me (?!back|later|when|"
         r"tomorrow|at\b|on\b|in\b|if\b|a\b|crazy|maybe)[a-z]",
@@ -91,7 +92,8 @@ CONVERSATIONAL = (
         "habit",
         0.5,
         r"i (?:usually|always|never|normally|typically|mostly|only|often|sometimes|regularly) (?!mind|knew|"
-        r"thought)[a-z]{2,}|i (?:use|run|wear|wake up|sleep|drive|cycle|commute)\b|every (?:(?:other|second|third|"
+        r"thought)[a-z]{2,}|i (?:use|run (?!into|out)|wear|wake up|sleep|drive|cycle|commute)\b|"
+        r"every (?:(?:other|second|third|"
         r"single) )?(?:" + _DAY + r"|morning|evening|night|week|month|year|spring|summer|autumn|winter)\b|"
         r"on (?:mon|tues|wednes|thurs|fri|satur|sun)days\b|each (?:morning|week|month|year)\b",
         View.STATEMENTS,
@@ -118,10 +120,9 @@ CONVERSATIONAL = (
     row(
         "own fact",
         0.5,
-        r"(?:my|our)(?: [\w'.-]{1,30}){1,6}? (?:is|are|was|were|has|have|will be|ends?|starts?|leaves?|lives?|"
-        r"runs?|uses?|costs?|wants?|needs?|works?|turns?|keeps?|goes|speaks?|plays?|takes?|studies|comes?|died|"
-        r"passed|got|moved|owns?)\b|(?:my|our) [a-z]{2,20} (?:number|address|size|birthday|account|budget|password|"
-        r"allergy)\b",
+        r"(?:my|our)(?: [\w'.-]{1,30}){1,6}? (?:is|are|was|were|has|have|will be|ends|starts|leaves|lives?|runs|uses|"
+        r"costs|wants|needs|works|turns|keeps|goes|speaks|plays|takes|studies|comes|died|passed|got|moved|owns)\b|"
+        r"(?:my|our) [a-z]{2,20} (?:number|address|size|birthday|account|budget|password|allergy)\b",
         View.PROSE,
         "my our",
     ),
@@ -131,12 +132,25 @@ CONVERSATIONAL = (
         r"(?:i|we)(?: just| recently| finally| also| already)? (?:bought|moved|started|quit|stopped|joined|adopted|"
         r"graduated|booked|signed|got (?:a|an|married|engaged|promoted|divorced)|sold|switched|retired|became|"
         r"registered|gave up|broke up|decided|agreed|chose|named|hired|founded|inherited|cancelled|canceled|"
-        r"renewed)\b|(?:i|we)(?:'ve| have) (?:been (?!thinking|trying|wondering)[a-z]{3,20}|just [a-z]{3,20}ed|"
-        r"started|decided|moved|stopped|bought)\b|(?:i|we)(?:'m| am|'re| are) (?:planning|moving|getting married|"
-        r"expecting|saving|going to (?:move|have|get|start|be))\b|"
+        r"renewed)\b|(?:i|we)(?:'ve| have)(?: already| just| currently| recently| also| now| never)? "
+        r"(?:been (?!thinking|trying|wondering)[a-z]{3,20}|(?!seen|been|heard|noticed|tried|looked|wondered)"
+        r"[a-z]{2,18}(?:ed|en|un|ne|ght|lt)|begun|made|set up|won|lost)\b|"
+        r"(?:i|we)(?:'m| am|'re| are) (?:planning|moving|getting married|expecting|saving|"
+        r"going to (?:move|have|get|start|be))\b|"
         r"i(?:'ve got| have| had| have got|'ve had)(?: [\w'-]{1,20}){1,4}? (?:" + _HELD + r")\b|"
         r"we (?:have|use|own|run|keep|meet|live|speak|work)\b(?! to\b)",
         View.PROSE,
+        "i we",
+    ),
+    row(
+        "past",
+        0.4,
+        r"(?:i|we)(?: just| recently| also| finally| actually| even| once)? (?:went|took|visited|met|"
+        r"attended|finished|won|"
+        r"lost|learned|learnt|volunteered|painted|wrote|built|made|ran|hosted|organi[sz]ed|passed|failed|applied|"
+        r"travell?ed|camped|celebrated|watched|read an?|signed up|had an?|saw an?|spent|completed|presented|"
+        r"performed|interviewed|injured|broke)\b",
+        View.STATEMENTS,
         "i we",
     ),
     row(
@@ -144,12 +158,12 @@ CONVERSATIONAL = (
         0.5,
         r"(?<![a-z] )(?:switched|set|fixed|moved|bumped|renamed|released|deployed|shipped|merged|upgraded|disabled|"
         r"enabled|changed|replaced|added|removed|pinned|updated|raised|lowered|configured|migrated) (?!up\b|"
-        r"of\b)[^.!?\n]{3}|decision:|let's (?:use|go with|switch|keep|drop|adopt|stick|stay|move|avoid)\b|"
-        r"instead of\b|root cause\b|(?:caused by|turns out|turned out|resolved (?:by|with)|because of)\b",
+        r"of\b)[^.!?\n]{3}|decision:|let's (?:use|go with|switch|keep (?!going|in)|drop|adopt|stick|stay with|avoid)\b|"
+        r"root cause\b|(?:caused by|resolved (?:by|with))\b|(?<![a-z] )(?:it )?turn(?:s|ed) out\b",
         View.STATEMENTS,
         "switched set fixed moved bumped renamed released deployed shipped merged upgraded disabled enabled "
-        "changed replaced added removed pinned updated raised lowered configured migrated decision let instead "
-        "root caused turns turned resolved because",
+        "changed replaced added removed pinned updated raised lowered configured migrated decision let root "
+        "caused resolved it turns turned",
     ),
     row(
         "outside fact",
@@ -165,8 +179,8 @@ CONVERSATIONAL = (
         r"(?<![\w.'-])(?!(?:It|This|That|There|What|He|She|They|You|We|The|These|Those|Everything|Nothing|"
         r"Something|Someone|Here|Who|How|Why|Where|When|Which|My|Our|Your|His|Her|Their|Its|One|And|But|So|"
         r"If)\b)[A-Z][a-z][\w-]{0,30}(?: [A-Z][\w-]{1,30})? (?:works|lives|owns|leads|handles|manages|joined|moved|"
-        r"married|prefers|likes|hates|speaks|teaches|studies|signs|runs|wants|turns|is (?:my|our|the (?!best|worst|"
-        r"same)|a |an |responsible|in charge|from|allergic|getting|called))\b",
+        r"married|prefers|likes|hates|speaks|teaches|studies|signs|runs|wants|turns|is (?:my|our|"
+        r"responsible|in charge|from|allergic|getting|called))\b",
         View.STATEMENTS,
         cased=True,
     ),
@@ -179,10 +193,11 @@ CONVERSATIONAL = (
         r"(?:in|since|by|until|from|till|before|after|seit|en|depuis|desde|im) (?:(?:early|late|mid|last|next) )?"
         rf"(?:(?:19|20)\d{{2}}\b|{_MONTH}\b(?! i\b)|christmas|easter)|"
         rf"(?:on|by|this|next|until|every) {_DAY}\b|"
-        r"(?:next|last|this) (?:week|month|year|spring|summer|autumn|fall|winter)\b|(?:days|weeks|months|years) ago\b",
+        r"(?:next|last|this) (?:week|month|year|spring|summer|autumn|fall|winter)\b|(?:days|weeks|months|years) ago\b|"
+        r"yesterday\b|last (?:night|weekend|" + _DAY + r")\b|this weekend\b",
         View.STATEMENTS,
         f"the in since by until from till before after seit en depuis desde im on this next every last days weeks "
-        f"months years {_MONTH_WORDS} {CODED}",
+        f"months years yesterday {_MONTH_WORDS} {CODED}",
     ),
     row(
         "time",
@@ -195,7 +210,7 @@ CONVERSATIONAL = (
         "number",
         0.25,
         r"(?<![\w./:-])\d{1,3}(?:[ ,.]\d{3}){0,4}(?:[.,]\d{1,4})? ?(?:%|€|\$|£|eur|euros?|dollars?|usd|pounds?|kg|km|"
-        r"cm|mg|ml|gb|tb|mb|hours?|minutes?|days?|weeks?|months?|years?|people|m2|sqm)(?!\w)|"
+        r"cm|mg|ml|gb|tb|mb|ms|hours?|minutes?|days?|weeks?|months?|years?|people|m2|sqm)(?!\w)|"
         r"(?<=[$€£¥])\d|(?<![\w./:-])\d{2,}(?:[ -]\d{2,8}){0,4}(?![\w:/-])|"
         r"(?:two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|twenty|thirty|hundred) [a-z]{3}",
         View.STATEMENTS,

@@ -92,6 +92,11 @@ _QUESTION = re.compile(
     r"can|could|should|would|will|have|has) (?:i|you|we|they|he|she|it|there|the|this|that|my|your|our|a|an)\b|"
     r"any idea\b)"
 )
+_TELLING = re.compile(_LEAD + r"(?:i|i'm|i've|we|we're|we've|my|our) ")
+_ASKING_CLAUSE = re.compile(
+    r"[,;:–-] (?:and |so |but |or )?(?:can|could|would|will|do|does|did|is|are|what|how|should|any|"
+    r"which|where|why|who) "
+)
 _MATERIAL = re.compile(
     _LEAD + r"(?:summari[sz]e|translate|proofread|rewrite|rephrase|paraphrase|correct|edit|improve|shorten|explain|"
     r"fix the (?:grammar|spelling|text)|check the (?:grammar|spelling)|continue|format|analy[sz]e|classify|review|"
@@ -201,7 +206,15 @@ def _unasserted(lower: str, sentences: list[tuple[int, int, bool]]) -> Iterator[
             yield start, len(lower)
             return
         if asks or _QUESTION.match(head):
-            yield start, end
+            yield _asked_from(lower, start, end, head), end
+
+
+def _asked_from(lower: str, start: int, end: int, head: str) -> int:
+    """Where the question begins: in "I moved to Porto, can you help me?" only behind the comma."""
+    if not _TELLING.match(head):
+        return start
+    clauses = [clause.start() for clause in _ASKING_CLAUSE.finditer(lower, start, end)]
+    return clauses[-1] if clauses else start
 
 
 def _unstated(lower: str, sentences: list[tuple[int, int, bool]]) -> Iterator[Span]:
