@@ -25,7 +25,7 @@ VOCABULARY = {token: place for place, token in enumerate(SPECIAL + list(string.a
 HIDDEN = 12
 TABLE = np.random.default_rng(5).normal(size=(len(VOCABULARY), HIDDEN)).astype(np.float32)
 
-Variant = Literal["tokens", "types", "dynamic", "pooled"]
+Variant = Literal["tokens", "types", "dynamic", "rounded", "pooled"]
 
 
 @dataclass(frozen=True)
@@ -98,6 +98,13 @@ def tiny_model(variant: Variant, table: Any = TABLE) -> bytes:
             helper.make_node("DequantizeLinear", ["small", "scale", "zero"], ["rounded"]),
         ]
         output = "rounded"
+    if variant == "rounded":
+        constants |= {"step": np.float32(0.05), "zero": np.int8(0)}
+        nodes += [
+            helper.make_node("QuantizeLinear", ["plain", "step", "zero"], ["small"]),
+            helper.make_node("DequantizeLinear", ["small", "step", "zero"], ["rounded"]),
+        ]
+        output = "rounded"
     if variant == "pooled":
         nodes.append(helper.make_node("Squeeze", ["mean", "tokens"], ["vector"]))
         output, shape = "vector", ["batch", table.shape[1]]
@@ -106,7 +113,7 @@ def tiny_model(variant: Variant, table: Any = TABLE) -> bytes:
         "tiny",
         [helper.make_tensor_value_info(name, TensorProto.INT64, ["batch", "tokens"]) for name in inputs],
         [helper.make_tensor_value_info(output, TensorProto.FLOAT, shape)],
-        [numpy_helper.from_array(value, name) for name, value in constants.items()],
+        [numpy_helper.from_array(np.asarray(value), name) for name, value in constants.items()],
     )
     model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 18)])
     model.ir_version = 9

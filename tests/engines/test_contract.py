@@ -48,6 +48,7 @@ TINY = {
     "pooled by the model": {"variant": "pooled"},
     "token types": {"variant": "types"},
     "quantised over the batch": {"variant": "dynamic"},
+    "quantised by a fixed step": {"variant": "rounded"},
     "prefixes": {"query_prefix": "query: ", "document_prefix": "doc: "},
     "small windows": {"max_tokens": 6},
     "matryoshka": {"matryoshka": [4, 12], "layer_norm": True},

@@ -15,7 +15,9 @@ from onnx import TensorProto, helper
 
 from libravdb_memory.engines import session as session_module
 from libravdb_memory.engines import vectors
+from libravdb_memory.engines.manifest import read_manifest
 from libravdb_memory.engines.onnx import MOST_TOKENS_PER_BATCH, OnnxEmbedder
+from libravdb_memory.engines.session import Batching
 from libravdb_memory.errors import ConfigError, ModelUnavailableError, TextRefusedError
 
 
@@ -97,15 +99,27 @@ def test_the_output_can_be_named(make_tiny: Any) -> None:
         OnnxEmbedder(make_tiny(output="other").folder).warm_up()
 
 
+@pytest.mark.parametrize("batching", ["padded", "equal lengths", "one by one"])
 @given(lengths=st.lists(st.integers(1, 700), max_size=60), size=st.integers(1, 40))
-def test_batches_hold_every_input_once_and_are_bounded_in_texts_and_tokens(lengths: list[int], size: int) -> None:
+def test_batches_hold_every_input_once_and_are_bounded_in_texts_and_tokens(
+    batching: Batching, lengths: list[int], size: int
+) -> None:
     embedder = OnnxEmbedder(batch_size=size)
-    batches = list(embedder._batches(lengths, together=True))
+    batches = list(embedder._batches(lengths, batching))
     assert sorted(place for batch in batches for place in batch) == list(range(len(lengths)))
     for batch in batches:
         padded = len(batch) * max(lengths[place] for place in batch)
         assert len(batch) == 1 or (len(batch) <= size and padded <= MOST_TOKENS_PER_BATCH)
-    assert all(len(batch) == 1 for batch in embedder._batches(lengths, together=False))
+        assert batching == "padded" or len({lengths[place] for place in batch}) == 1
+        assert batching != "one by one" or len(batch) == 1
+
+
+def test_how_a_model_is_batched_follows_from_its_operators(make_tiny: Any) -> None:
+    found = {
+        variant: session_module.Session(read_manifest(make_tiny(variant).folder), 1).batching
+        for variant in ("tokens", "types", "dynamic", "rounded")
+    }
+    assert found == {"tokens": "padded", "types": "padded", "dynamic": "one by one", "rounded": "equal lengths"}
 
 
 def test_eight_threads_that_call_at_once_load_the_model_once(make_tiny: Any, monkeypatch: pytest.MonkeyPatch) -> None:

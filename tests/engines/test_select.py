@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from dataclasses import fields
@@ -125,7 +126,11 @@ def test_hashed_vectors_are_the_same_in_every_process() -> None:
     code = "from libravdb_memory.engines.hashed import HashedEmbedder as E; print(E(8).embed_query('whale').tolist())"
     runs = {
         subprocess.run(
-            [sys.executable, "-c", code], env={"PYTHONHASHSEED": seed}, capture_output=True, text=True, check=True
+            [sys.executable, "-c", code],
+            env={**os.environ, "PYTHONHASHSEED": seed},
+            capture_output=True,
+            text=True,
+            check=True,
         ).stdout
         for seed in ("1", "2")
     }

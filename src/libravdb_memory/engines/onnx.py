@@ -1,8 +1,8 @@
 """Sentence embeddings by any ONNX model whose folder has a manifest; the bundled model is one such folder.
 
 Loading happens once, on first use, under a lock, and ends with a trial run, so that a later failure is about a text and
-not about the model. Inputs are sorted by length, run in batches padded to their longest
-member and bounded in tokens, and put back in order.
+not about the model. Inputs are sorted by length, run in batches as large as the model's arithmetic allows (see
+session.py) and bounded in tokens, and put back in order.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from libravdb_memory.engines.session import Session
+    from libravdb_memory.engines.session import Batching, Session
 
 BUNDLED = Path(__file__).parent / "bundled"
 # Larger batches run slower per text: their activations leave the cache.
@@ -166,16 +166,18 @@ class OnnxEmbedder:
         from libravdb_memory.engines import vectors
 
         made = np.zeros((len(inputs), self.space.dimensions), np.float32)
-        for batch in self._batches([len(window.ids) for window in inputs], session.batches):
+        for batch in self._batches([len(window.ids) for window in inputs], session.batching):
             ids, mask = vectors.pad([inputs[place].ids for place in batch], session.pad_id)
             made[batch] = self._finish(vectors.pool(session.run(ids, mask), mask, self._manifest.pooling))
         return made
 
-    def _batches(self, lengths: list[int], together: bool) -> Iterator[list[int]]:
+    def _batches(self, lengths: list[int], batching: Batching) -> Iterator[list[int]]:
+        most = 1 if batching == "one by one" else self._batch_size
         batch: list[int] = []
         for place in sorted(range(len(lengths)), key=lengths.__getitem__):
-            full = len(batch) >= self._batch_size or (len(batch) + 1) * lengths[place] > MOST_TOKENS_PER_BATCH
-            if batch and (full or not together):
+            full = len(batch) >= most or (len(batch) + 1) * lengths[place] > MOST_TOKENS_PER_BATCH
+            unequal = batching == "equal lengths" and batch and lengths[place] != lengths[batch[0]]
+            if batch and (full or unequal):
                 yield batch
                 batch = []
             batch.append(place)

@@ -1,7 +1,11 @@
 """A loaded model: onnxruntime and tokenizers behind two typed calls. The only module that touches either.
 
-Law: a batch never changes a vector. Models that quantise activations over the whole batch are recognised by their
-operators and `batches` is false for them: they must be run one input at a time.
+Law: a batch never changes a vector. What a model may be run with depends on its arithmetic, known by its operators:
+
+- in floating point, anything: padding changes the last bits at most;
+- with quantised activations, inputs of the same length: some CPUs add up a padded row in another order, and rounding to
+  integers, layer after layer, turns that last bit into a thousandth;
+- with activations quantised by a scale of the whole batch, nothing: the scale itself depends on the neighbours.
 """
 
 from __future__ import annotations
@@ -9,7 +13,7 @@ from __future__ import annotations
 import mmap
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 # onnxruntime reports usage from the moment it is imported unless it is told not to: nothing may leave this machine.
 os.environ["ORT_DISABLE_TELEMETRY"] = "1"
@@ -26,9 +30,20 @@ if TYPE_CHECKING:
     from libravdb_memory.engines.vectors import F32, I64
 
 _KNOWN_INPUTS = ("input_ids", "attention_mask", "token_type_ids")
-_BATCH_WIDE_OPERATOR = b"DynamicQuantize"
+_BATCH_WIDE_SCALE = b"DynamicQuantize"
+_QUANTISED_ACTIVATIONS = (
+    b"QuantizeLinear",
+    b"MatMulInteger",
+    b"ConvInteger",
+    b"QAttention",
+    b"QLinear",
+    b"MatMulNBits",
+)
 _FATAL_ONLY = 4
 _PAD_NAMES = ("[PAD]", "<pad>", "<|pad|>", "<|endoftext|>")
+
+
+Batching: TypeAlias = Literal["padded", "equal lengths", "one by one"]
 
 
 class Session:
@@ -41,7 +56,7 @@ class Session:
         self._session = _load_session(manifest, threads)
         self._inputs = self._checked_inputs()
         self._output = self._checked_output(manifest.output)
-        self.batches = not _quantises_over_the_batch(manifest.model_path)
+        self.batching: Batching = _batching_of(manifest.model_path)
         self.frame = self._frame()
         self.pad_id = self._pad_id()
 
@@ -108,6 +123,9 @@ def _load_session(manifest: Manifest, threads: int) -> Any:
         raise ModelUnavailableError(manifest.model, f"{manifest.model_path} cannot be loaded: {error}") from error
 
 
-def _quantises_over_the_batch(path: Path) -> bool:
+def _batching_of(path: Path) -> Batching:
+    """Operators are named in the file as plain text."""
     with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as raw:
-        return raw.find(_BATCH_WIDE_OPERATOR) >= 0
+        if raw.find(_BATCH_WIDE_SCALE) >= 0:
+            return "one by one"
+        return "equal lengths" if any(raw.find(name) >= 0 for name in _QUANTISED_ACTIVATIONS) else "padded"
