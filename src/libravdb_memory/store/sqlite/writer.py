@@ -98,9 +98,9 @@ class GroupWriter:
             else:
                 self._led = ticket.leads = True
         if ticket.turn is not None:
-            ticket.turn.acquire()
+            self._await(ticket, ticket.turn)
         if ticket.leads:
-            self._lead()
+            self._lead(ticket)
         if ticket.error is not None:
             raise ticket.error
 
@@ -128,17 +128,35 @@ class GroupWriter:
         if not already:
             self._db.close()
 
-    def _lead(self) -> None:
-        if self._crowd > 1:
-            self._gather()
-        with self._guard:
-            group, self._queue = self._queue, []
+    def _await(self, ticket: _Ticket, turn: threading.Lock) -> None:
+        """Wait to be served or to lead. A thread interrupted here must not be left in the queue as the next leader."""
         try:
+            turn.acquire()
+        except BaseException:
+            if self._withdraw(ticket) and ticket.leads:
+                self._hand_over(0)
+            raise
+
+    def _withdraw(self, ticket: _Ticket) -> bool:
+        with self._guard:
+            queued = ticket in self._queue
+            if queued:
+                self._queue.remove(ticket)
+            return queued
+
+    def _lead(self, leader: _Ticket) -> None:
+        group: list[_Ticket] = []
+        try:
+            if self._crowd > 1:
+                self._gather()
+            with self._guard:
+                group, self._queue = self._queue, []
             self._run(group)
         finally:
             for ticket in group:
                 if ticket.turn is not None and not ticket.leads:
                     ticket.turn.release()
+            self._withdraw(leader)
             self._hand_over(len(group))
 
     def _gather(self) -> None:
@@ -164,9 +182,13 @@ class GroupWriter:
         heir.turn.release()
 
     def _run(self, group: list[_Ticket]) -> None:
-        if not self._attempt(group) and len(group) > 1:
-            for ticket in group:
-                self._attempt([ticket])
+        if self._attempt(group) or len(group) == 1:
+            return
+        reason = group[0].error
+        for ticket in group:
+            self._attempt([ticket])
+        if reason is not None and not isinstance(reason, Exception):  # an interrupt is for this thread, not for theirs
+            raise reason
 
     def _attempt(self, group: list[_Ticket]) -> bool:
         """One transaction. False when it was rolled back; the reason is then the error of every ticket."""
