@@ -6,16 +6,16 @@ without surrounding white space. What it recognises, and what it leaves alone, i
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Literal, cast
 
-from .blocks import blocks
+from .blocks import Block, blocks
+from .clause import Modality
 from .rules import rules
 from .tokens import sentences, tokenize
 
 __all__ = ["Mark", "Modality", "Scan", "scan"]
 
-Modality = Literal["obligatory", "forbidden", "permitted"]
 BEFORE, AFTER = "*_~([\"“‘'", "*_~)]\"”’'"
 
 
@@ -48,17 +48,27 @@ def scan(text: str) -> Scan:
     """
     marks: list[Mark] = []
     for block in blocks(text):
-        for sentence in sentences(tokenize(text, block.start, block.end)):
-            for modality, start, end in rules(sentence, strict=block.strict):
-                floor = marks[-1].end if marks else 0
-                marks.append(_mark(text, modality, max(start, floor), end, floor, block.end))
+        for modality, start, end in sorted(_found(text, block), key=lambda found: found[1]):
+            floor = marks[-1].end if marks else 0
+            if start >= floor:
+                marks.append(_mark(text, modality, start, end, floor, block.end))
     return Scan(tuple(marks))
 
 
-def _mark(text: str, modality: str, start: int, end: int, floor: int, ceiling: int) -> Mark:
+def _found(text: str, block: Block) -> Iterator[tuple[Modality, int, int]]:
+    """The rules of a block; what stands in parentheses is read strictly: "dist/ (do not edit)"."""
+    tokens, asides = tokenize(text, block.start, block.end)
+    for sentence in sentences(tokens):
+        yield from rules(sentence, strict=block.strict)
+    for aside in asides:
+        for sentence in sentences(aside):
+            yield from rules(sentence, strict=True)
+
+
+def _mark(text: str, modality: Modality, start: int, end: int, floor: int, ceiling: int) -> Mark:
     """Take the emphasis and brackets around a clause into its span."""
     while start > floor and text[start - 1] in BEFORE:
         start -= 1
     while end < ceiling and text[end] in AFTER:
         end += 1
-    return Mark(cast("Modality", modality), start, end)
+    return Mark(modality, start, end)

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Literal
+
+Modality = Literal["obligatory", "forbidden", "permitted"]
 
 
 @dataclass(frozen=True, slots=True)

@@ -42,7 +42,6 @@ FINITE = words(
     became seems seem goes went happens happened remains means
     """
 )
-MODALS = words("must should shall ought need needs have has may can could might will are is")
 PAST = words(
     """
     was were had did went came said told knew thought felt took gave got made left kept found wrote ran began saw
@@ -86,16 +85,18 @@ UNIVERSALS = words("all every each any no nobody everyone everybody anyone anybo
 # Words before the main clause that carry no rule of their own: "Also, run …", "OK, so please …".
 LEADERS = words(
     """
-    and but so or also then now next first firstly second secondly third thirdly finally lastly instead otherwise
-    just simply kindly please again therefore thus hence ideally generally usually typically normally additionally
-    furthermore moreover meanwhile afterwards further ok okay yes yeah yep right great perfect cool sure well hey hi
-    hello thanks alright anyway hmm oh importantly similarly likewise specifically preferably consequently plus
-    still optionally henceforth maybe perhaps conversely eventually mostly actually nit accordingly
+    and but so or also then now first firstly secondly thirdly finally lastly instead otherwise just simply kindly
+    please again therefore thus hence ideally generally usually typically normally additionally furthermore moreover
+    meanwhile afterwards further ok okay yes yeah yep hey hi hello thanks alright anyway hmm oh importantly
+    similarly likewise specifically preferably consequently optionally henceforth maybe perhaps conversely
+    eventually actually nit accordingly
     """
 )
 VOCATIVES = words(
     """
     claude codex copilot gemini cursor gpt chatgpt assistant agent agents team everyone folks guys no dear friend
+    nah lgtm nope yup sorry nice good fine awesome excellent wow ah hm next second third right great perfect cool
+    sure well still mostly better plus
     """
 )
 OPENERS = words(
@@ -104,6 +105,7 @@ OPENERS = words(
     given because since although though even except besides upon per under from within across through between
     regarding depending than every each next should above throughout rather instead apart whether about outside
     inside against assuming provided prior using till of over beyond following despite starting going whatever
+    whichever regardless so
     """
 )
 WH_WORDS = words("what why who which whose how where when whom")
@@ -166,13 +168,13 @@ VERB_PREFIXES = ("re", "un", "de", "dis", "mis", "over", "pre", "co", "auto", "c
 EPISTEMIC_STATES = words(
     """
     joking kidding exhausted tired hungry thrilled mad crazy proud new lost nice hard tough fun great lonely cold
-    wrong down broken around about something some due because why how what fine ok okay good enough ready done easy
-    able safe there here back soon over up online out available live possible freezing starving excited delighted
-    relieved bored sick asleep dead right so very really pretty quite raining fixed sorry set insane awful horrible
-    lovely wonderful gone home missing away true the
+    wrong down broken around about something some due because why how what fine ok okay good enough easy able there
+    here back soon over up online out freezing starving excited delighted relieved bored sick asleep dead right so
+    very really pretty quite raining sorry insane awful horrible lovely wonderful gone home missing away true the
     """
 )
-PREDICTED = words("arrive work help fix finish land come suffice improve happen do see notice appear")
+FORECAST_STATES = words("done fixed set ready available live safe possible merged released")
+PREDICTED = words("leave depart arrive work help fix finish land come suffice improve happen do see notice appear")
 PREDICTION_TIMES = words("now soon tomorrow tonight shortly today already minute yet monday tuesday wednesday")
 PERCEPTION = words(
     """
@@ -191,13 +193,12 @@ STATIVE = words(
 PERSONA_VERBS = words(
     """
     speak write answer respond help value prefer care believe treat follow work act keep ask explain use report
-    reply operate assist communicate guide serve maintain own review specialise specialize think exist always never
-    also only protect respect avoid focus prioritise prioritize strive aim seek challenge offer provide support
-    teach listen adapt remember admit acknowledge celebrate stay remain behave represent understand approach
-    translate summarise summarize refuse decline format return produce generate verify check confirm embody love
-    enjoy hate carry surface flag track cite coordinate monitor analyse analyze draft document design escalate
-    delegate mentor advise recommend moderate curate defer validate watch manage research plan build share organise
-    organize
+    reply operate assist communicate guide serve maintain own review specialise specialize think exist protect
+    respect avoid focus prioritise prioritize strive aim seek challenge offer provide support teach listen adapt
+    remember admit acknowledge celebrate stay remain behave represent understand approach translate summarise
+    summarize refuse decline format produce generate verify confirm embody surface flag track cite coordinate
+    monitor analyse analyze draft document design escalate delegate mentor advise recommend moderate curate defer
+    validate manage research share organise organize
     """
 )
 AGENT_STATES = words("helping working operating acting assisting tasked designed built running-as pairing speaking")
@@ -208,6 +209,12 @@ COMPLIMENTS = words(
     currently probably both all in on at about being still just back hilarious incredible brilliant wonderful lovely
     killing making using missing seeing trying asking doing saying telling seriously such already up out off sure
     overthinking forgetting confusing beautiful dead hired invited busy tired sick logged connected
+    """
+)
+ROLES = words(
+    """
+    assistant tutor coach reviewer agent editor secretary copilot partner pair teacher mentor guide companion writer
+    programmer engineer researcher analyst translator planner chef butler librarian advisor adviser
     """
 )
 PRAISED = words("best worst star genius legend lifesaver angel hero one man boss goat champ treasure gem reason only")
@@ -230,7 +237,7 @@ REQUIREMENT_LABELS = words(
     requirement requirements constraint constraints rule rules target targets policy must mandatory required limit
     limits guideline guidelines sla slo invariant invariants principle principles convention conventions criteria
     criterion standard standards directive directives instruction instructions obligation max maximum min minimum
-    mandate prerequisite budget quota threshold do always action actions golden
+    mandate prerequisite non-negotiable non-negotiables budget quota threshold do always action actions golden
     """
 )
 PROHIBITION_LABELS = words(

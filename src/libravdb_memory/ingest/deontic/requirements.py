@@ -7,18 +7,25 @@ neither a perfect ("must have crashed") nor a forecast ("should arrive tomorrow"
 from __future__ import annotations
 
 from . import lexicon as lex
-from .clause import Clause
-from .imperatives import BREAKS
+from .clause import Clause, Modality
+from .orders import BREAKS, could_be_verb
 from .second_person import is_guess, negation
 from .verbs import VERBS
 
 SUBJECT_LIMIT = 25
+PERSONS = lex.FIRST_PERSON | lex.THIRD_PERSON | lex.FIRST_NAMES | lex.WH_WORDS | {"you"}
 OBLIGING = frozenset({"must", "should", "shall"})
 WEAK_SUBJECTS = frozenset({"it", "this", "that", "they", "these", "those", "everything"})
+PARTICIPLES = frozenset("run set put cut read split kept built sent made tested signed".split())
+ARTEFACT_VERBS = frozenset(
+    "pass include contain have return support match follow stay remain exist fit compile live build handle use carry"
+    " start end run declare implement inherit accept define specify provide register".split()
+)
+NEGATIVE = frozenset({"no", "nobody", "nothing", "none", "neither"})
 RELATIVES = frozenset({"that", "which", "who", "whose"})
 
 
-def required(clause: Clause, at: int) -> str | None:
+def required(clause: Clause, at: int) -> Modality | None:
     """The modality of a clause whose subject begins at word `at` and whose predicate obliges, forbids or permits."""
     if at >= len(clause.words) or clause.question:
         return None
@@ -31,22 +38,26 @@ def required(clause: Clause, at: int) -> str | None:
     modality = (
         _by_modal(clause, found, subject) or _by_status(clause, found, subject) or _by_need(clause, found, subject)
     )
-    negative = subject[0] in {"no", "nobody", "nothing", "none", "neither"}
+    negative = subject[0] in NEGATIVE
     return "forbidden" if modality and negative else modality
 
 
-def inverted(clause: Clause, at: int) -> str | None:
+def inverted(clause: Clause, at: int) -> Modality | None:
     """ "Under no circumstances may backups be stored unencrypted." """
-    if clause.words[at : at + 2] not in (["under", "no"], ["at", "no"], ["in", "no"]):
+    if clause.words[at : at + 2] not in (["under", "no"], ["at", "no"], ["in", "no"], ["on", "no"]):
         return None
     window = clause.words[at + 2 : at + 6]
+    if clause.word(at + 2) == "account" and could_be_verb(clause, at + 3):
+        return "forbidden"
     return "forbidden" if set(window) & {"must", "should", "may", "shall", "can", "is", "are", "do"} else None
 
 
-def impersonal(clause: Clause, at: int) -> str | None:
+def impersonal(clause: Clause, at: int) -> Modality | None:
     """ "It is essential to …", "It's fine to …", "It is forbidden to …" """
     if clause.word(at) != "it" or clause.word(at + 1) != "is":
         return None
+    if clause.word(at + 2) == "your" and clause.word(at + 3) in lex.PERSONA_NOUNS and clause.word(at + 4) == "to":
+        return "obligatory"
     negated, state = negation(clause, at + 2)
     word, following, verb = clause.word(state), clause.word(state + 1), clause.word(state + 2)
     if following not in {"to", "that"} or verb in {
@@ -70,7 +81,20 @@ def impersonal(clause: Clause, at: int) -> str | None:
     return None
 
 
-def we_always(clause: Clause, at: int) -> str | None:
+def there_must(clause: Clause, at: int) -> Modality | None:
+    """ "There must not be …", "There should be exactly one …"; "there must be a mistake" is a guess."""
+    if clause.word(at) != "there" or clause.word(at + 1) not in OBLIGING:
+        return None
+    negated, verb = negation(clause, at + 2)
+    if negated or clause.words[verb : verb + 2] == ["be", "no"]:
+        return "forbidden"
+    counted = clause.word(verb + 1) in {"exactly", "at", "only", "one"} or {"every", "each"} & set(
+        clause.words[verb + 2 : verb + 8]
+    )
+    return "obligatory" if counted else None
+
+
+def we_always(clause: Clause, at: int) -> Modality | None:
     """ "We must never share …", "We should always answer …": the rule of a group, unlike "we should meet"."""
     if clause.word(at) != "we" or clause.word(at + 1) not in OBLIGING | {"can", "may"}:
         return None
@@ -79,12 +103,29 @@ def we_always(clause: Clause, at: int) -> str | None:
     return "obligatory" if clause.word(at + 2) == "always" else None
 
 
-def assistant_habit(clause: Clause, at: int) -> str | None:
+def assistant_habit(clause: Clause, at: int) -> Modality | None:
     """ "The assistant never reveals …": a persona in the third person."""
     begin = at + 1 if clause.word(at) in {"the", "this", "an"} else at
     if clause.word(begin) not in {"assistant", "agent", "bot", "claude", "agents", "model"}:
         return None
-    return {"never": "forbidden", "always": "obligatory"}.get(clause.word(begin + 1))
+    if clause.word(begin + 1) == "never":
+        return "forbidden"
+    return "obligatory" if clause.word(begin + 1) == "always" else None
+
+
+def subjectless(clause: Clause, at: int) -> Modality | None:
+    """ "Must not break the API.", "Must have a changelog entry."; not "Must be the wind", "Must dash"."""
+    if clause.word(at) not in OBLIGING or clause.question:
+        return None
+    negated, verb = negation(clause, at + 1)
+    word, following = clause.word(verb), clause.word(verb + 1)
+    if is_guess(clause, verb) or not following or word in lex.PERCEPTION or word in {"go", "run", "dash"}:
+        return None
+    if clause.word(at) == "should" and clause.word(at + 1) not in {"not", "never", "always"}:
+        return None
+    if word == "be" and not (negated or following.endswith("ed")):
+        return None
+    return "forbidden" if negated else "obligatory"
 
 
 def _predicate(clause: Clause, at: int) -> int | None:
@@ -117,15 +158,16 @@ def _is_predicate(clause: Clause, index: int) -> bool:
 def acceptable_subject(subject: list[str]) -> bool:
     """Nobody's report, memory or plan, and no person of a story."""
     head = subject[0]
-    if head in lex.FIRST_PERSON or head in lex.THIRD_PERSON or head in lex.FIRST_NAMES or head in lex.WH_WORDS:
+    if head in PERSONS or head in BREAKS or (len(subject) > 1 and head == "they"):
         return False
-    if head == "you" or (len(subject) > 1 and head == "they"):
+    if subject[-1] in {"you", "i", "we", "they"} and len(subject) > 1:
         return False
-    told = any(word in lex.REPORTING or word in lex.PAST or word in {"i", "he", "she"} for word in subject)
-    return not told and head not in BREAKS
+    if "you" in subject and not set(subject) & RELATIVES and head not in {"everything", "anything", "all"}:
+        return False
+    return not any(word in lex.REPORTING or word in lex.PAST or word in {"i", "he", "she"} for word in subject)
 
 
-def _by_modal(clause: Clause, at: int, subject: list[str]) -> str | None:
+def _by_modal(clause: Clause, at: int, subject: list[str]) -> Modality | None:
     word = clause.word(at)
     if word in {"need", "needs"} and clause.word(at + 1) == "not":
         return "permitted"
@@ -137,6 +179,10 @@ def _by_modal(clause: Clause, at: int, subject: list[str]) -> str | None:
         return None
     if word in {"may", "can"}:
         return _permission(clause, at, subject, negated=negated, verb=verb)
+    if clause.word(verb) in lex.PERCEPTION - {"get", "tell", "say", "look", "wait", "remember"}:
+        return None
+    if linked and word != "ought" and not _lasting_need(clause, verb, subject):
+        return None
     firm = clause.word(at + 1) in {"never", "always", "not", "only"}
     if len(subject) == 1 and subject[0] in WEAK_SUBJECTS and not _firm_about_it(clause, at, verb, firm=firm):
         return None
@@ -145,12 +191,26 @@ def _by_modal(clause: Clause, at: int, subject: list[str]) -> str | None:
     return "forbidden" if negated else "obligatory"
 
 
+def _lasting_need(clause: Clause, verb: int, subject: list[str]) -> bool:
+    """ "Commits need to be signed", "The linter has to pass"; "the dog has to go to the vet" is somebody's errand."""
+    if set(clause.words[verb : verb + 12]) & lex.PREDICTION_TIMES:
+        return False
+    lasting = subject[0] in lex.UNIVERSALS or set(subject) & lex.PEOPLE or clause.word(verb) in ARTEFACT_VERBS
+    following = clause.word(verb + 1)
+    passive = clause.word(verb) == "be" and (following.endswith("ed") or following in lex.PAST | PARTICIPLES)
+    return bool(lasting) or passive
+
+
 def _firm_about_it(clause: Clause, at: int, verb: int, *, firm: bool) -> bool:
     """ "It must not be called …" is a rule, "it should work" and "it must be a mistake" are not."""
     if clause.word(at) in {"should", "ought"}:
         return clause.word(at + 1) in {"never", "always"}
-    article = clause.word(verb) == "be" and clause.word(verb + 1) in lex.ARTICLES
-    return firm or not article
+    if firm:
+        return True
+    following = clause.word(verb + 1)
+    if clause.word(verb) == "be":
+        return following.endswith("ed") or following in lex.PAST or following in PARTICIPLES
+    return following != ""
 
 
 def _is_forecast(clause: Clause, verb: int) -> bool:
@@ -160,20 +220,20 @@ def _is_forecast(clause: Clause, verb: int) -> bool:
     return bool(set(clause.words[verb : verb + 12]) & lex.PREDICTION_TIMES)
 
 
-def _permission(clause: Clause, at: int, subject: list[str], *, negated: bool, verb: int) -> str | None:
+def _permission(clause: Clause, at: int, subject: list[str], *, negated: bool, verb: int) -> Modality | None:
     """ "Contractors may not …", "PRs can't be merged without …"; "the build may fail" is no permission."""
-    people = bool(set(subject) & lex.PEOPLE) or subject[0] == "no"
+    people = bool(set(subject) & lex.PEOPLE) or subject[0] in NEGATIVE | {"only"}
     if not people:
         without = negated and "without" in clause.words[verb : verb + 20]
         return "forbidden" if without else None
     if clause.word(verb) in lex.PERCEPTION | {"have", "need", "experience", "encounter"}:
         return None
-    if clause.word(at) == "can" and negated and clause.word(verb) not in {"be"}:
-        return "forbidden"
+    if clause.word(at) == "can" and not negated and subject[0] not in NEGATIVE | {"only"}:
+        return None  # "Users can log in with a token" describes
     return "forbidden" if negated else "permitted"
 
 
-def _by_status(clause: Clause, at: int, subject: list[str]) -> str | None:
+def _by_status(clause: Clause, at: int, subject: list[str]) -> Modality | None:
     """ "Smoking is forbidden", "Tests are required", "Pets are allowed", "Endpoints are to be versioned"."""
     if clause.word(at) not in {"is", "are"} or (len(subject) == 1 and subject[0] in WEAK_SUBJECTS):
         return None
@@ -193,7 +253,7 @@ def _by_status(clause: Clause, at: int, subject: list[str]) -> str | None:
     return None
 
 
-def _by_need(clause: Clause, at: int, subject: list[str]) -> str | None:
+def _by_need(clause: Clause, at: int, subject: list[str]) -> Modality | None:
     """ "Every PR needs a linked issue", "Deploys require approval"."""
     if clause.word(at) not in {"need", "needs", "require", "requires"} or clause.word(at + 1) in {"to", ""}:
         return None
@@ -202,13 +262,14 @@ def _by_need(clause: Clause, at: int, subject: list[str]) -> str | None:
     return "obligatory" if universal or approval else None
 
 
-def _shortened(clause: Clause, at: int) -> str | None:
+def _shortened(clause: Clause, at: int) -> Modality | None:
     """ "Approval required before any production change." """
     window = clause.words[at : at + 12]
     if window[0] in {"no", "not", "if", "as"} or any(word in lex.FINITE or word in VERBS for word in window[:1]):
         return None
     for index in range(1, min(len(window), 6)):
-        if window[index] in {"required", "mandatory", "forbidden", "prohibited"} and clause.ended:
+        stands = clause.ended and (clause.word(at + index + 1) == "" or clause.word(at + index + 1) in lex.PREPOSITIONS)
+        if window[index] in {"required", "mandatory", "forbidden", "prohibited"} and stands:
             return "obligatory" if window[index] in lex.REQUIRED else "forbidden"
         if window[index] in BREAKS or window[index] in lex.PREPOSITIONS or window[index] in lex.FINITE:
             return None

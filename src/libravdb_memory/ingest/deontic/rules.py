@@ -9,10 +9,20 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from . import lexicon as lex
-from .clause import Clause
+from .clause import Clause, Modality
 from .idioms import IDIOMS, STANDING, phrase_at
-from .imperatives import could_be_verb, explicit_imperative, imperative
-from .requirements import acceptable_subject, assistant_habit, impersonal, inverted, required, we_always
+from .imperatives import explicit_imperative, imperative
+from .orders import could_be_verb
+from .requirements import (
+    acceptable_subject,
+    assistant_habit,
+    impersonal,
+    inverted,
+    required,
+    subjectless,
+    there_must,
+    we_always,
+)
 from .second_person import addressed, from_now_on, standing_request, wanted, your_part
 from .tokens import CODE, QUOTE, SYMBOL, Sentence, Token
 
@@ -20,10 +30,12 @@ COMMAS_TRIED = 6
 LABEL_WORDS = 7
 WORDS_READ = 400  # of one clause; the rest cannot change what its beginning is
 CUTS = frozenset({";", "—"})
+SIGNS = frozenset({SYMBOL, ",", "—", ";", ":", "'"})
 SCENES = frozenset({"in", "for", "on", "with", "during", "when", "while", "before", "after", "at", "from"})
 ATTENTION = (["note", "that"], ["remember", "that"], ["keep", "in", "mind", "that"], ["bear", "in", "mind", "that"])
 
-Found = tuple[str, int, int]  # modality, start, end
+Found = tuple[Modality, int, int]  # modality, start, end
+Part = tuple[tuple[Token, ...], str]  # the tokens of a part and the sign before it
 
 
 def rules(sentence: Sentence, *, strict: bool) -> Iterator[Found]:
@@ -39,23 +51,36 @@ def rules(sentence: Sentence, *, strict: bool) -> Iterator[Found]:
             yield found
             return
         gloss = _is_gloss(tokens, label)
+        if _is_told(tokens[:label]):
+            return
         tokens = _without_signs(tokens[label + 1 :])
-    parts = list(_parts(tokens))
+    yield from _rules_of_parts(list(_parts(tokens)), sentence, strict=strict, gloss=gloss)
+
+
+def _rules_of_parts(parts: list[Part], sentence: Sentence, *, strict: bool, gloss: bool) -> Iterator[Found]:
+    held: Found | None = None  # a rule that takes in what follows its colon: "Check three things: a, b and c."
     ruled = False
-    for index, part in enumerate(parts):
+    for index, (part, separator) in enumerate(parts):
         last = index == len(parts) - 1
+        end = sentence.end if last else part[-1].end
         clause = _clause(part, sentence.terminal if last or sentence.terminal == "?" else ".")
         explained = strict or (gloss and index == 0)
         modality = _explicit(clause) if explained else _modality(clause, after_rule=ruled or index == 0)
-        if modality:
-            ruled = True
-            yield modality, part[0].start, sentence.end if last else part[-1].end
+        ruled = ruled or modality is not None
+        if held and not modality and separator == ":":
+            held = (held[0], held[1], end)
+            continue
+        if held:
+            yield held
+        held = (modality, part[0].start, end) if modality else None
+    if held:
+        yield held
 
 
 def _without_signs(tokens: tuple[Token, ...]) -> tuple[Token, ...]:
     """Drop emoji, stray signs and commas from the front."""
     begin = 0
-    while begin < len(tokens) and tokens[begin].text in {SYMBOL, ",", "—", ";", ":", "'"}:
+    while begin < len(tokens) and (tokens[begin].text in SIGNS or tokens[begin].shape.startswith("@")):
         begin += 1
     return tokens[begin:]
 
@@ -90,13 +115,14 @@ def _labelled(tokens: tuple[Token, ...], label: int, sentence: Sentence, *, stri
         return None
     modality = _label_modality(heading)
     if modality:
-        return _modality(body) or modality, tokens[0].start, sentence.end
+        stated = _modality(body) if modality == "obligatory" else None
+        return stated or modality, tokens[0].start, sentence.end
     command = strict or body.words[0] == CODE or heading[0] == CODE  # "Run tests: `make test`" names a command
-    stated = _modality(head) if label > 1 and tokens[label].text == ":" and not command else None
+    stated = _modality(head) if label > 2 and tokens[label].text == ":" and not command else None
     return (stated, tokens[0].start, sentence.end) if stated else None
 
 
-def _label_modality(heading: list[str]) -> str | None:
+def _label_modality(heading: list[str]) -> Modality | None:
     """A label obliges by its last noun: "Default requirement", "Rule 3"."""
     words = set(heading)
     if len(heading) > 5 or words & (lex.FINITE | lex.SUBJECT_PRONOUNS | lex.PAST):
@@ -108,6 +134,12 @@ def _label_modality(heading: list[str]) -> str | None:
     return "obligatory" if words & lex.REQUIREMENT_LABELS else None
 
 
+def _is_told(heading: tuple[Token, ...]) -> bool:
+    """ "I told her one thing: …", "There are two options: …": what follows is somebody's words or a list."""
+    words = {token.text for token in heading}
+    return bool(words & (lex.REPORTING | lex.PAST | {"i", "he", "she", "they", "there"}))
+
+
 def _is_gloss(tokens: tuple[Token, ...], label: int) -> bool:
     """ "`make test`: run the tests" explains a command; "TODO: add tests" is a note."""
     return tokens[0].text == CODE or tokens[label - 1].text == CODE or tokens[0].text in lex.IDLE_LABELS
@@ -116,18 +148,22 @@ def _is_gloss(tokens: tuple[Token, ...], label: int) -> bool:
 # -- clauses ---------------------------------------------------------------------------------------------------------
 
 
-def _parts(tokens: tuple[Token, ...]) -> Iterator[tuple[Token, ...]]:
-    """Cut at semicolons and dashes, and before a comma with an explicit order behind it."""
-    begin = 0
-    for index in range(len(tokens)):
-        if tokens[index].text in CUTS or _order_follows(tokens, index):
+def _parts(tokens: tuple[Token, ...]) -> Iterator[Part]:
+    """Cut at semicolons, dashes and colons, and at a comma with an explicit order behind it.
+
+    Each part comes with the sign before it. A colon does not cut a fronted phrase from its clause.
+    """
+    begin, separator = 0, ""
+    fronted = bool(tokens) and tokens[0].text in lex.OPENERS
+    for index, token in enumerate(tokens):
+        if token.text in CUTS or (token.text == ":" and not fronted) or _order_follows(tokens, index):
             part = _without_signs(tokens[begin:index])
             if part:
-                yield part
-            begin = index + 1
+                yield part, separator
+            begin, separator = index + 1, token.text
     part = _without_signs(tokens[begin:])
     if part:
-        yield part
+        yield part, separator
 
 
 def _order_follows(tokens: tuple[Token, ...], index: int) -> bool:
@@ -140,10 +176,12 @@ def _order_follows(tokens: tuple[Token, ...], index: int) -> bool:
     return after[:2] == ["do", "not"] or after[:1] in (["never"], ["always"], ["please"])
 
 
-def _modality(clause: Clause, *, after_rule: bool = True) -> str | None:
+def _modality(clause: Clause, *, after_rule: bool = True) -> Modality | None:
     """What the clause is: the first family that recognises it at one of its possible beginnings."""
     if clause.question or _asks(clause):
         return _tagged(clause) or standing_request(clause)
+    if clause.words[-3:-2] == [","] and clause.words[-1] in lex.REPORTING:
+        return None  # "Everyone should have a hobby, he says"
     if clause.word(0) in {"but", "and", "never", "always"} and not after_rule and not _free_standing(clause):
         return None
     for at in _beginnings(clause):
@@ -162,13 +200,15 @@ FAMILIES = (
     impersonal,
     inverted,
     we_always,
+    there_must,
     assistant_habit,
+    subjectless,
     required,
     from_now_on,
 )
 
 
-def _explicit(clause: Clause) -> str | None:
+def _explicit(clause: Clause) -> Modality | None:
     """The families allowed in headings, tables and glosses."""
     if clause.question or _asks(clause):
         return None
@@ -192,9 +232,11 @@ def _asks(clause: Clause) -> bool:
     return (first in lex.WH_WORDS and second in lex.AUXILIARIES and clause.word(2) not in {"not"}) or first == "why"
 
 
-def _tagged(clause: Clause) -> str | None:
+def _tagged(clause: Clause) -> Modality | None:
     """ "Use double quotes, ok?": an order with a tag behind its last comma."""
     words = clause.words
+    if words and words[-1] in {"ok", "okay", "please"} and words[-2:-1] != [","]:
+        return imperative(Clause(words[:-1], clause.shapes[:-1], ended=True, question=False), 0)
     if "," not in words[-6:]:
         return None
     comma = len(words) - 1 - words[::-1].index(",")
@@ -221,8 +263,11 @@ def _beginnings(clause: Clause) -> Iterator[int]:
 def _leads(clause: Clause, at: int) -> bool:
     """An adverb, an interjection or a name before the main clause: "Also …", "OK, …", "Claude, …"."""
     word = clause.word(at)
+    following = clause.word(at + 1)
     if word in lex.VOCATIVES:
-        return clause.word(at + 1) == ","
+        return following == ","
+    if (word, following) in {("next", "time"), ("so", "that")}:
+        return False
     return word in lex.LEADERS and not phrase_at(IDIOMS, clause.words, at)
 
 
@@ -237,6 +282,10 @@ def _after_fronted(clause: Clause, at: int) -> Iterator[int]:
                 begin += 1
             yield begin
             tried += 1
+        elif word == "you" and tried == 0 and clause.word(index + 1) in {"must", "should", "may", "shall"}:
+            if clause.word(index - 1) not in lex.SUBORDINATORS and clause.word(index - 1) not in lex.PREPOSITIONS:
+                yield index
+                tried += 1
         elif _resumes(clause, index, at):
             yield index + 1 if word in {"just", "please"} else index
             tried += 1
@@ -257,7 +306,7 @@ def _resumes(clause: Clause, index: int, at: int) -> bool:
     return word in {"just", "please"} or bare
 
 
-def _embedded_you(clause: Clause) -> str | None:
+def _embedded_you(clause: Clause) -> Modality | None:
     """ "The API is slow, so you must …", "This means you should never …" """
     words = clause.words
     for index in range(2, min(len(words), 60)):
@@ -281,7 +330,7 @@ def _embedded_you(clause: Clause) -> str | None:
     return None
 
 
-def _later_modal(clause: Clause) -> str | None:
+def _later_modal(clause: Clause) -> Modality | None:
     """ "The file is generated and must not be committed", "…, but the change must be announced"."""
     words = clause.words
     for index in range(2, min(len(words) - 1, 80)):

@@ -7,27 +7,34 @@ Law: "you" counts only where a main clause can begin; what follows the modal dec
 from __future__ import annotations
 
 from . import lexicon as lex
-from .clause import Clause
+from .clause import Clause, Modality
 from .idioms import STANDING, phrase_at
-from .imperatives import could_be_verb, verb_kind
+from .orders import could_be_verb, verb_kind
 from .tokens import NUMBER
 
 PERMISSION_MODALS = frozenset({"may", "can", "could", "might"})
 OBLIGATION_MODALS = frozenset({"must", "should", "shall"})
-LINKED = {("ought", "to"), ("need", "to"), ("have", "to"), ("got", "to"), ("want", "to"), ("had", "better")}
+LINKED = {
+    ("ought", "to"),
+    ("need", "to"),
+    ("have", "to"),
+    ("got", "to"),
+    ("want", "to"),
+    ("had", "better"),
+    ("would", "better"),
+}
 PERFECT_ENDINGS = ("ed", "en", "wn", "ne")
-STATUS_WORDS = {
+STATUS_WORDS: dict[str, Modality] = {
     "required": "obligatory", "expected": "obligatory", "supposed": "obligatory", "asked": "obligatory",
     "obliged": "obligatory", "responsible": "obligatory", "encouraged": "obligatory", "advised": "obligatory",
     "allowed": "permitted", "permitted": "permitted", "free": "permitted", "welcome": "permitted",
     "authorised": "permitted", "authorized": "permitted", "forbidden": "forbidden", "prohibited": "forbidden",
     "to": "obligatory", "tasked": "obligatory", "entitled": "permitted", "instructed": "obligatory",
 }  # fmt: skip
-NOT_AFTER_SHOULD = frozenset("see hear know feel notice find now get-over".split())
 WANTING = frozenset("want need expect require would prefer like ask wanna".split())
 
 
-def addressed(clause: Clause, at: int) -> str | None:
+def addressed(clause: Clause, at: int) -> Modality | None:
     """The modality of a clause whose subject, at word `at`, is you."""
     if clause.word(at) != "you":
         return None
@@ -35,6 +42,8 @@ def addressed(clause: Clause, at: int) -> str | None:
     word, following = clause.word(verb), clause.word(verb + 1)
     if (word, following) in LINKED and word != "want":
         return _obligation(clause, verb + 2)
+    if (word, following, clause.word(verb + 2)) == ("have", "got", "to"):
+        return _obligation(clause, verb + 3)
     if word == "need" and following == "not":
         return "permitted"
     for family in (_modal, _habit, _status, _future, _denial):
@@ -50,7 +59,7 @@ def skip_adverbs(clause: Clause, at: int) -> int:
     return at
 
 
-def _modal(clause: Clause, verb: int, word: str) -> str | None:
+def _modal(clause: Clause, verb: int, word: str) -> Modality | None:
     """ "You must run it", "you may not", "you can only …" """
     if word in OBLIGATION_MODALS:
         return _obligation(clause, verb + 1)
@@ -59,7 +68,7 @@ def _modal(clause: Clause, verb: int, word: str) -> str | None:
     return None
 
 
-def _obligation(clause: Clause, at: int) -> str | None:
+def _obligation(clause: Clause, at: int) -> Modality | None:
     negated, at = negation(clause, at)
     if is_guess(clause, at) or clause.word(at) in lex.PERCEPTION - {"get", "look", "wait", "remember", "say", "tell"}:
         return None
@@ -68,13 +77,13 @@ def _obligation(clause: Clause, at: int) -> str | None:
     return "forbidden" if negated else "obligatory"
 
 
-def _permission(clause: Clause, verb: int, word: str) -> str | None:
+def _permission(clause: Clause, verb: int, word: str) -> Modality | None:
     """ "You may …", "you can …"; can see, may find and might be are no permissions."""
     negated, at = negation(clause, verb + 1)
     main = clause.word(at)
     if word == "might":
         return "permitted" if main in {"want", "consider"} else None
-    if not main or main in lex.PERCEPTION or is_guess(clause, at):
+    if not main or main in lex.PERCEPTION or is_guess(clause, at) or (main, clause.word(at + 1)) == ("do", "it"):
         return None
     if word == "may" and main in {"be", "have", "need", "ask", "encounter", "run"} and not (negated and main == "have"):
         return None
@@ -83,7 +92,7 @@ def _permission(clause: Clause, verb: int, word: str) -> str | None:
     return "obligatory" if clause.word(verb + 1) == "only" else "permitted"
 
 
-def _habit(clause: Clause, verb: int, word: str) -> str | None:
+def _habit(clause: Clause, verb: int, word: str) -> Modality | None:
     """ "You never lie", "you always explain", "you speak plainly": a persona in the present tense."""
     if clause.question or any(past in lex.PAST for past in clause.words[:20]):
         return None
@@ -97,13 +106,13 @@ def _habit(clause: Clause, verb: int, word: str) -> str | None:
     return "obligatory" if persona and clause.words[:1] == ["you"] else None
 
 
-def _status(clause: Clause, verb: int, word: str) -> str | None:
+def _status(clause: Clause, verb: int, word: str) -> Modality | None:
     """ "You are required to …", "you are not allowed to …", "you are a patient tutor"."""
     if word not in {"are", "have"}:
         return None
     negated, at = negation(clause, verb + 1)
     status = STATUS_WORDS.get(clause.word(at))
-    if status and word == "are" and clause.word(at + 1) in {"to", "for", "not", *_bases(clause, at)}:
+    if status and word == "are" and clause.word(at + 1) in {"to", "for", "from", "not", *_bases(clause, at)}:
         if clause.word(at + 1) == "not":
             return "forbidden"
         return _flip(status) if negated else status
@@ -116,25 +125,28 @@ def _bases(clause: Clause, at: int) -> set[str]:
     return {following} if clause.word(at) == "to" and could_be_verb(clause, at + 1) else set()
 
 
-def _flip(status: str) -> str:
-    return {"permitted": "forbidden", "obligatory": "forbidden", "forbidden": "permitted"}[status]
+def _flip(status: Modality) -> Modality:
+    flipped: dict[Modality, Modality] = {"permitted": "forbidden", "obligatory": "forbidden", "forbidden": "permitted"}
+    return flipped[status]
 
 
-def _identity(clause: Clause, at: int) -> str | None:
+def _identity(clause: Clause, at: int) -> Modality | None:
     """ "You are Wren, …", "You're a careful reviewer" at the start; "You are right" and "You're the best" are talk."""
     word = clause.word(at)
     if clause.words[0] != "you" or clause.question or not word:
         return None
-    if word in {"the", "a", "an", "such", "my", "our"}:
+    if word == "my":
+        return "obligatory" if set(clause.words[at + 1 : at + 4]) & lex.ROLES else None
+    if word in {"the", "a", "an", "our"}:
         return None if clause.word(at + 1) in lex.PRAISED or clause.word(at + 2) in lex.PRAISED else "obligatory"
-    if word in lex.COMPLIMENTS or word in lex.EPISTEMIC_STATES - {"the", "new"} or word in {NUMBER}:
+    if word in lex.COMPLIMENTS or word in lex.EPISTEMIC_STATES - {"new"} or word in {NUMBER}:
         return None
     if word.endswith("ing"):
         return "obligatory" if word in lex.AGENT_STATES else None
     return "obligatory" if len(clause.words) > 2 or clause.ended else None
 
 
-def _future(clause: Clause, verb: int, word: str) -> str | None:
+def _future(clause: Clause, verb: int, word: str) -> Modality | None:
     """ "You will act as …", "you'll need to …"; "you will see" is a forecast."""
     if word != "will":
         return None
@@ -149,7 +161,7 @@ def _future(clause: Clause, verb: int, word: str) -> str | None:
     return "obligatory" if role else None
 
 
-def _denial(clause: Clause, verb: int, word: str) -> str | None:
+def _denial(clause: Clause, verb: int, word: str) -> Modality | None:
     """ "You don't lecture people"; "you don't have to" permits; "you don't know" is talk."""
     if word != "do" or clause.word(verb + 1) != "not":
         return None
@@ -178,13 +190,16 @@ def is_guess(clause: Clause, at: int) -> bool:
     word, following = clause.word(at), clause.word(at + 1)
     if word == "have":
         return following in lex.PAST or following in {"been", "had"} or following.endswith(PERFECT_ENDINGS)
-    return word == "be" and following in lex.EPISTEMIC_STATES
+    if word != "be":
+        return False
+    soft = bool({"should", "need", "needs", "has", "have"} & set(clause.words[max(at - 3, 0) : at]))
+    return following in lex.EPISTEMIC_STATES or (soft and following in lex.FORECAST_STATES)
 
 
 # -- requests ------------------------------------------------------------------------------------------------------
 
 
-def wanted(clause: Clause, at: int) -> str | None:
+def wanted(clause: Clause, at: int) -> Modality | None:
     """ "I want you to be brief", "I'd like you to …", "I'd rather you didn't …" """
     if clause.word(at) not in {"i", "we"}:
         return None
@@ -202,7 +217,7 @@ def wanted(clause: Clause, at: int) -> str | None:
     return None
 
 
-def standing_request(clause: Clause) -> str | None:
+def standing_request(clause: Clause) -> Modality | None:
     """ "Can you please always run the tests?": a polite question with a word of permanence."""
     words = clause.words
     asked = any(
@@ -214,7 +229,7 @@ def standing_request(clause: Clause) -> str | None:
     return "forbidden" if {"never", "not", "stop"} & set(words[:12]) else "obligatory"
 
 
-def from_now_on(clause: Clause, at: int) -> str | None:
+def from_now_on(clause: Clause, at: int) -> Modality | None:
     """ "Going forward the tests live next to the sources", "let's use pnpm from now on"; not "from now on I will …"."""
     words = clause.words[:60]
     marks = [index for index in range(len(words)) if words[index] in STANDING and phrase_at(STANDING, words, index)]
@@ -224,7 +239,7 @@ def from_now_on(clause: Clause, at: int) -> str | None:
     return "forbidden" if {"never", "no", "not"} & set(words) else "obligatory"
 
 
-def your_part(clause: Clause, at: int) -> str | None:
+def your_part(clause: Clause, at: int) -> Modality | None:
     """ "Your job is to …", "Your name is Tilda", "Your tone is dry"."""
     if clause.word(at) != "your" or clause.question:
         return None
@@ -232,5 +247,6 @@ def your_part(clause: Clause, at: int) -> str | None:
     for index, word in enumerate(window):
         if word in {"is", "are", "will"}:
             head = window[index - 1] if index else ""
-            return "obligatory" if head in lex.PERSONA_NOUNS else None
+            named = head != "name" or clause.shape(at + 2 + index)[:1].isupper()
+            return "obligatory" if head in lex.PERSONA_NOUNS and named else None
     return None

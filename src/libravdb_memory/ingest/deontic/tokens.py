@@ -14,7 +14,6 @@ from typing import NamedTuple
 
 CODE, NUMBER, QUOTE, SYMBOL = "`", "0", "“”", "§"
 TERMINALS = frozenset(".!?…")
-PUNCTUATION = TERMINALS | frozenset(",;:—|()")
 
 PIECE = re.compile(
     r"""
@@ -74,9 +73,9 @@ class Sentence:
     end: int
 
 
-def tokenize(text: str, start: int, end: int) -> list[Token]:
-    """The tokens of text[start:end], quotations folded and parentheses dropped."""
-    return _without_parentheses(_fold_quotations(list(_raw_tokens(text, start, end))))
+def tokenize(text: str, start: int, end: int) -> tuple[list[Token], list[list[Token]]]:
+    """The tokens of text[start:end], quotations folded, and apart from them those of each parenthesis."""
+    return _split_asides(_fold_quotations(list(_raw_tokens(text, start, end))))
 
 
 def sentences(tokens: list[Token]) -> Iterator[Sentence]:
@@ -224,9 +223,10 @@ def _sides(token: Token) -> str:
     return "c" if token.text in "”»" else token.shape
 
 
-def _without_parentheses(tokens: list[Token]) -> list[Token]:
-    """Drop what stands in closed parentheses, unless a sentence begins with the parenthesis."""
+def _split_asides(tokens: list[Token]) -> tuple[list[Token], list[list[Token]]]:
+    """Take what stands in closed parentheses out, unless a sentence begins with the parenthesis."""
     kept: list[Token] = []
+    asides: list[list[Token]] = []
     opened: list[int] = []
     for token in tokens:
         if token.text == "(":
@@ -234,7 +234,8 @@ def _without_parentheses(tokens: list[Token]) -> list[Token]:
         elif token.text == ")" and opened:
             begin = opened.pop()
             if begin and kept[begin - 1].text not in TERMINALS and kept[begin - 1].text != ":":
+                asides.append(kept[begin:])
                 del kept[begin:]
         elif token.text != ")":
             kept.append(token)
-    return kept
+    return kept, asides
