@@ -83,7 +83,7 @@ def verdict(path: Path) -> list[str]:
         return [str(error)]
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", [0, 1, 116, 129])
 def test_flipped_bytes_are_refused_named_or_harmless(hurt: Path, seed: int) -> None:
     chance = random.Random(seed)
     whole = hurt.read_bytes()

@@ -17,6 +17,8 @@ def record_of(row: tuple[Any, ...], path: Path) -> Record:
     ref, collection, group, record_id, ts, text, metadata_json, digest, version = row
     try:
         metadata = json.loads(metadata_json)
-    except ValueError as error:
+    except (TypeError, ValueError) as error:
         raise StoreCorruptError(path, f"the metadata of record {record_id!r} is not JSON ({error})") from error
+    if not isinstance(text, str):
+        raise StoreCorruptError(path, f"the text of record {record_id!r} is gone")
     return Record(ref, collection, group, record_id, ts, text, metadata, digest, version)

@@ -66,9 +66,12 @@ def _rows(connection: apsw.Connection, statement: str, values: tuple[int, ...]) 
 def _decode(connection: apsw.Connection, space: Space, block: list[tuple[int, bytes]]) -> tuple[Refs, Rows]:
     refs = np.fromiter((ref for ref, _ in block), np.int64, len(block))
     size = space.dimensions * 4
-    for ref, data in block:
-        if len(data) != size:
-            path = Path(connection.db_filename("main"))
-            raise StoreCorruptError(path, f"vector {ref} of space {space.key} has {len(data)} bytes, not {size}")
+    path = Path(connection.db_filename("main"))
+    try:
+        for ref, data in block:
+            if len(data) != size:
+                raise StoreCorruptError(path, f"vector {ref} of space {space.key} has {len(data)} bytes, not {size}")
+    except TypeError as error:  # a damaged row need not have the types of its columns
+        raise StoreCorruptError(path, f"a vector of space {space.key} is no blob") from error
     rows = np.frombuffer(b"".join([data for _, data in block]), "<f4").reshape(len(block), space.dimensions)
     return refs, rows if sys.byteorder == "little" else rows.astype(np.float32)

@@ -76,7 +76,8 @@ def verify(
     for part in parts:
         try:
             part()
-        except (apsw.Error, StoreCorruptError, UnicodeDecodeError) as error:
+        except (apsw.Error, StoreCorruptError, AttributeError, TypeError, ValueError) as error:
+            # A damaged row need not have the types of its columns.
             report.add(Problem("page", str(path), str(error), RESTORE))
     report.finish()
     return Verification(dict(report.checked), tuple(report.problems))
