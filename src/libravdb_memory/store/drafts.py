@@ -31,7 +31,7 @@ class CheckedDraft:
         self.id = draft.id
         self.ts = draft.ts
         self.text = draft.text
-        self.metadata = _plain_object(draft.metadata)
+        self.metadata = _plain_object("metadata", draft.metadata)
         try:
             self.metadata_json = canonical_json(self.metadata)
             self.hash = content_hash(draft.group, draft.id, draft.ts, draft.text, self.metadata_json)
@@ -42,6 +42,16 @@ class CheckedDraft:
             raise InvalidInputError("text", f"must be text, not {type(draft.text).__name__}") from None
         except ValueError as error:
             raise InvalidInputError("metadata", f"is not JSON: {error}") from None
+
+
+def object_json(field: str, value: object) -> str:
+    """The canonical form of a JSON object."""
+    try:
+        canonical = canonical_json(_plain_object(field, value))
+        check_text(field, canonical)
+    except ValueError as error:
+        raise InvalidInputError(field, f"is not JSON: {error}") from None
+    return canonical
 
 
 def check_address(collection: str, record_id: str, group: str) -> None:
@@ -77,10 +87,10 @@ def check_count(field: str, value: object) -> None:
         raise InvalidInputError(field, "must not be negative")
 
 
-def _plain_object(metadata: object) -> dict[str, Json]:
-    if not isinstance(metadata, Mapping):
-        raise InvalidInputError("metadata", f"must be an object, not {type(metadata).__name__}")
-    return cast(dict[str, Json], _plain(cast(Mapping[object, object], metadata), "metadata", 0))
+def _plain_object(field: str, value: object) -> dict[str, Json]:
+    if not isinstance(value, Mapping):
+        raise InvalidInputError(field, f"must be an object, not {type(value).__name__}")
+    return cast(dict[str, Json], _plain(cast(Mapping[object, object], value), field, 0))
 
 
 def _plain(value: object, where: str, depth: int) -> Json:

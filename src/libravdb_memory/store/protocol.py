@@ -11,6 +11,11 @@ Laws, for every implementation (tests/store/conformance.py runs them):
    fewer than k hits silently when more match.
 6. Collections are opaque names; nothing is found through a collection it was not put in.
 7. Vectors, the text index and their files are derived: they can be dropped and rebuilt from the records.
+8. A mark is a named fact about a record, not part of it: it changes neither hash nor version, it may be set on records
+   of append-only collections, it survives a replacement and goes with its record. Marks are not in the change log:
+   who follows the log in order to mark records would otherwise follow itself.
+9. Records of an unsearchable collection are read by address and page by page only: they are in no text index, need no
+   vector, and no search finds them.
 """
 
 from __future__ import annotations
@@ -20,6 +25,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias
 
+from libravdb_memory.identity import Json
 from libravdb_memory.model import Draft, Record
 
 if TYPE_CHECKING:
@@ -44,13 +50,15 @@ class Key:
 
 @dataclass(frozen=True, slots=True)
 class Put:
-    """Store a record. `append_only` fixes the collection's policy when this put creates it (and must agree later).
-    `ts_given` False means the time was made up by us, so a re-delivery with another time is still the same record."""
+    """Store a record. `append_only` and `searchable` fix the collection's policy when this put creates it (and must
+    agree later). `ts_given` False means the time was made up by us, so a re-delivery with another time is still the
+    same record."""
 
     draft: Draft
     replace: bool = False
     append_only: bool = False
     ts_given: bool = True
+    searchable: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +84,26 @@ class Expect:
     version: int
 
 
-Write: TypeAlias = Put | Remove | Link | Expect
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """Set a mark on a record, over one of the same label unless `overwrite` is False. Marks and unmarks are applied
+    in order after the puts and removals of their commit; a record that is not there then is a NotFoundError."""
+
+    key: Key
+    label: str
+    data: Mapping[str, Json] = field(default_factory=dict[str, Json])
+    overwrite: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Unmark:
+    """Take a mark off a record, if both are there."""
+
+    key: Key
+    label: str
+
+
+Write: TypeAlias = Put | Remove | Link | Expect | Mark | Unmark
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +115,7 @@ class Commit:
     fresh: tuple[bool, ...]
 
 
-# ── filters: a small grammar over "group", "id", "ts" and "metadata.<key>" (top-level key) ────────────────────────
+# ── filters: a small grammar over "group", "id", "ts", "metadata.<key>" (top-level key) and marks ─────────────────
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,6 +140,13 @@ class Between:
 
 
 @dataclass(frozen=True, slots=True)
+class Marked:
+    """Has a mark of this label. Alone or as a part of a top-level `AllOf` it costs what the marked records cost."""
+
+    label: str
+
+
+@dataclass(frozen=True, slots=True)
 class Not:
     of: Filter
 
@@ -127,7 +161,7 @@ class AnyOf:
     of: tuple[Filter, ...]
 
 
-Filter: TypeAlias = "Equals | OneOf | Between | Not | AllOf | AnyOf"
+Filter: TypeAlias = "Equals | OneOf | Between | Marked | Not | AllOf | AnyOf"
 
 
 # ── answers ──────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -146,6 +180,14 @@ class CollectionInfo:
     name: str
     count: int
     append_only: bool
+    searchable: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class StoredMark:
+    ref: int
+    label: str
+    data: Mapping[str, Json]
 
 
 @dataclass(frozen=True, slots=True)
@@ -310,6 +352,18 @@ class Store(Protocol):
 
     def edges(self, after: tuple[int, int] | None = None, limit: int = 10_000) -> tuple[tuple[int, int], ...]: ...
 
+    def marks(self, refs: Sequence[int], label: str) -> dict[int, Mapping[str, Json]]:
+        """The data of this mark, of those records that have it."""
+        ...
+
+    def count_marks(self, collection: str | None, label: str) -> int:
+        """How many records have this mark, in one collection or in all."""
+        ...
+
+    def all_marks(self, after: tuple[int, str] | None = None, limit: int = 10_000) -> tuple[StoredMark, ...]:
+        """Every mark, by ref and label; `after` is the (ref, label) of the last one seen."""
+        ...
+
     def changes_since(self, sequence: int, limit: int = 10_000) -> tuple[Change, ...]: ...
 
     # searching
@@ -350,6 +404,10 @@ class Store(Protocol):
     ) -> int:
         """Store vectors of records that are still there and, when `versions` is given, unchanged since the text was
         read; the others are ignored. Returns how many were stored."""
+        ...
+
+    def get_vectors(self, space: Space, refs: Sequence[int]) -> dict[int, NDArray[np.float32]]:
+        """The stored vectors of those records that have one, not to be written to."""
         ...
 
     # keeping

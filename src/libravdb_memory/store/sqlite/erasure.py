@@ -1,7 +1,7 @@
 """Erasing: the one way out for raw history.
 
 Law: after `erase` the selected records are in no table, index or log of the data file, and the names of groups and
-collections they leave empty are gone too.
+collections they leave empty are gone too, and so are labels that mark nothing any more.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from libravdb_memory.store.protocol import Erasure, Selection
 from libravdb_memory.store.sqlite.catalog import Catalog
 from libravdb_memory.store.sqlite.commits import remove_record
 from libravdb_memory.store.sqlite.database import Database
+from libravdb_memory.store.sqlite.marks import drop_unused_labels
 from libravdb_memory.store.sqlite.schema import ERASE, REF_BITS
 
 _OF_KEY = (
@@ -47,6 +48,7 @@ def erase(db: Database, catalog: Catalog, selection: Selection) -> tuple[Erasure
         edges += gone[0]
         vectors += gone[1]
     _drop_empty_names(db, {ref >> REF_BITS for ref in refs})
+    drop_unused_labels(db)
     catalog.forget()
     return Erasure(len(refs), edges, vectors), refs
 

@@ -2,7 +2,7 @@
 
 Laws: every condition is true or false, never unknown, so `Not` is an exact complement. A key that is absent counts as
 null. Booleans, numbers and texts are distinct kinds: 1 equals 1.0 but not true and not "1". Values are bound, never
-spliced into the SQL.
+spliced into the SQL. A mark that every record must have is told apart, so that reading can start from it.
 """
 
 from __future__ import annotations
@@ -14,7 +14,8 @@ from dataclasses import dataclass, field
 from libravdb_memory.errors import InvalidInputError
 from libravdb_memory.identity import canonical_json
 from libravdb_memory.store.drafts import check_text
-from libravdb_memory.store.protocol import AllOf, AnyOf, Between, Equals, Filter, Not, OneOf
+from libravdb_memory.store.protocol import AllOf, AnyOf, Between, Equals, Filter, Marked, Not, OneOf
+from libravdb_memory.store.sqlite.marks import LABEL
 
 _MAX_DEPTH = 50
 _MAX_VALUES = 30_000
@@ -25,17 +26,36 @@ _Scalar = str | int | float | bool | None
 
 @dataclass(slots=True)
 class Condition:
+    """`sql` over `record r`. With a `label`, only records with that mark: the reader joins `mark m` and binds it."""
+
     sql: str
     values: list[str | int | float] = field(default_factory=list[str | int | float])
+    label: str | None = None
+
+    @property
+    def looks_at_records(self) -> bool:
+        return self.sql != "1"
 
 
 def condition_of(where: Filter | None, collection_key: int) -> Condition:
     condition = Condition("1")
     if where is not None:
-        condition.sql = _Translation(collection_key, condition.values).of(where, 0)
+        condition.label, rest = _apart(where)
+        condition.sql = "1" if rest is None else _Translation(collection_key, condition.values).of(rest, 0)
         if len(condition.values) > _MAX_VALUES:
             raise InvalidInputError("where", f"has more than {_MAX_VALUES} values")
     return condition
+
+
+def _apart(where: Filter) -> tuple[str | None, Filter | None]:
+    """A label that every record must have, and what is left to ask."""
+    parts = where.of if isinstance(where, AllOf) else (where,)
+    for number, part in enumerate(parts):
+        if isinstance(part, Marked):
+            _check_label(part.label)
+            rest = parts[:number] + parts[number + 1 :]
+            return part.label, AllOf(rest) if rest else None
+    return None, where
 
 
 class _Translation:
@@ -53,6 +73,10 @@ class _Translation:
                 return self._one_of(name, values)
             case Between():
                 return self._between(where)
+            case Marked(label):
+                _check_label(label)
+                self._values.append(label)
+                return f"EXISTS (SELECT 1 FROM mark WHERE mark.label = {LABEL} AND mark.ref = r.ref)"  # noqa: S608
             case Not(inner):
                 return f"NOT ({self.of(inner, depth + 1)})"
             case AllOf(parts):
@@ -120,6 +144,12 @@ def _path_of(name: str) -> str:
     if "\0" in key:
         raise InvalidInputError("where", "a metadata key with a NUL cannot be filtered on")
     return "$." + json.dumps(key, ensure_ascii=False)
+
+
+def _check_label(label: object) -> None:
+    check_text("where", label)
+    if not label:
+        raise InvalidInputError("where", "a label must not be empty")
 
 
 def _check_value(value: object) -> None:

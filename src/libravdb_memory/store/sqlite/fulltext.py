@@ -10,8 +10,9 @@ import apsw
 
 from libravdb_memory.store.protocol import Filter, Found, TextQuery
 from libravdb_memory.store.sqlite.database import Database
-from libravdb_memory.store.sqlite.filters import condition_of
+from libravdb_memory.store.sqlite.filters import Condition, condition_of
 from libravdb_memory.store.sqlite.lexical import TOKENIZER, alternatives, quoted
+from libravdb_memory.store.sqlite.marks import LABEL
 from libravdb_memory.store.sqlite.schema import first_ref
 
 _COMMON_SHARE = 0.10
@@ -23,9 +24,9 @@ _SEARCH = (
     "SELECT fts.rowid, -bm25(fts) AS score FROM fts "
     "WHERE fts MATCH ? AND fts.rowid >= ? AND fts.rowid < ? ORDER BY score DESC, fts.rowid LIMIT ?"
 )
-# The order of a CROSS JOIN is kept: words first, then the records that have them.
+# The order of a CROSS JOIN is kept: words first, then the marks, then the records that have them.
 _SEARCH_FILTERED = (
-    "SELECT fts.rowid, -bm25(fts) AS score FROM fts CROSS JOIN record r ON r.ref = fts.rowid "
+    "SELECT fts.rowid, -bm25(fts) AS score FROM fts {joined} "
     "WHERE fts MATCH ? AND fts.rowid >= ? AND fts.rowid < ? AND ({condition}) ORDER BY score DESC, fts.rowid LIMIT ?"
 )
 
@@ -57,10 +58,17 @@ def search_text(
     phrases = _telling_phrases(db, vocabulary, query)
     if not phrases or k == 0:
         return ()
-    sql = _SEARCH if where is None else _SEARCH_FILTERED.format(condition=condition.sql)
+    sql = _SEARCH if where is None else _SEARCH_FILTERED.format(joined=_joined(condition), condition=condition.sql)
+    label = () if condition.label is None else (condition.label,)
     match = " OR ".join(map(quoted, phrases))
-    rows = db.execute(sql, (match, first_ref(collection_key), first_ref(collection_key + 1), *condition.values, k))
+    bounds = (first_ref(collection_key), first_ref(collection_key + 1))
+    rows = db.execute(sql, (*label, match, *bounds, *condition.values, k))
     return tuple(Found(ref, score) for ref, score in rows)
+
+
+def _joined(condition: Condition) -> str:
+    marks = f"CROSS JOIN mark m ON m.label = {LABEL} AND m.ref = fts.rowid " if condition.label is not None else ""
+    return marks + ("CROSS JOIN record r ON r.ref = fts.rowid" if condition.looks_at_records else "")
 
 
 def rebuild(db: Database) -> None:
@@ -70,7 +78,7 @@ def rebuild(db: Database) -> None:
 
 def _telling_phrases(db: Database, vocabulary: Vocabulary, query: TextQuery) -> list[str]:
     """The phrases worth asking for, rarest first; the rarest of all when every one is common."""
-    documents = int(db.execute("SELECT count(*) FROM record").get)
+    documents = int(db.execute("SELECT count(*) FROM fts_docsize").get)
     frequency: dict[str, int] = {}
     for wanted in query.phrases:
         for phrase in alternatives(wanted):

@@ -17,7 +17,7 @@ from libravdb_memory.store.protocol import Put
 from libravdb_memory.store.sqlite.catalog import Catalog
 from libravdb_memory.store.sqlite.database import Database, Value
 from libravdb_memory.store.sqlite.lexical import searchable
-from libravdb_memory.store.sqlite.schema import PUT
+from libravdb_memory.store.sqlite.schema import PUT, PUT_UNSEARCHABLE
 from libravdb_memory.store.sqlite.spaces import delete_vectors
 
 _ROWS_AT_ONCE = (64, 32, 16, 8, 4, 2, 1)  # few enough that all the statements stay prepared
@@ -41,6 +41,7 @@ class CheckedPut:
         "hash",
         "ref",
         "replace",
+        "searchable",
         "ts",
         "ts_given",
         "version",
@@ -51,7 +52,8 @@ class CheckedPut:
         self.replace = put.replace
         self.append_only = put.append_only
         self.ts_given = put.ts_given
-        self.body = searchable(self.draft.text)
+        self.searchable = put.searchable
+        self.body = searchable(self.draft.text) if put.searchable else ""
         self.group = self.ref = self.version = self.ts = 0
         self.hash = ""
         self.fresh = False
@@ -79,7 +81,7 @@ def put_all(db: Database, catalog: Catalog, puts: Sequence[CheckedPut]) -> list[
 def stage(db: Database, catalog: Catalog, puts: Sequence[CheckedPut]) -> None:
     """Give each its place; a place that is not taken in the end stays empty."""
     for put in puts:
-        collection = catalog.opened(db, put.draft.collection, put.append_only)
+        collection = catalog.opened(db, put.draft.collection, put.append_only, put.searchable)
         put.group = catalog.opened_group(db, collection, put.draft.group)
         put.ref = collection.next_ref
         collection.next_ref += 1
@@ -115,7 +117,8 @@ def put_again(db: Database, catalog: Catalog, put: CheckedPut) -> int | None:
     if put.append_only:
         raise AppendOnlyError(draft.id)
     delete_vectors(db, [ref])
-    unindex(db, ref, text)
+    if put.searchable:
+        unindex(db, ref, text)
     db.execute(_REPLACE, (draft.ts, draft.hash, draft.metadata_json, draft.text, ref))
     put.stored(ref, version + 1)
     _log_and_index(db, catalog, [put])
@@ -149,11 +152,15 @@ def _log_and_index(db: Database, catalog: Catalog, puts: Sequence[CheckedPut]) -
     changes: list[Value] = []
     entries: list[Value] = []
     for put in puts:
-        changes += (sequence, put.ref)
-        entries += (put.ref, put.body)
+        if put.searchable:
+            changes += (sequence, put.ref, PUT)
+            entries += (put.ref, put.body)
+        else:
+            changes += (sequence, put.ref, PUT_UNSEARCHABLE)
         sequence += 1
-    db.execute(_with_rows(_LOG, f"(?, ?, {PUT})", len(puts)), changes)
-    db.execute(_with_rows(_INDEX, "(?, ?)", len(puts)), entries)
+    db.execute(_with_rows(_LOG, "(?, ?, ?)", len(puts)), changes)
+    if entries:
+        db.execute(_with_rows(_INDEX, "(?, ?)", len(entries) // 2), entries)
 
 
 def _chunks(puts: Sequence[CheckedPut]) -> Iterator[Sequence[CheckedPut]]:

@@ -15,15 +15,32 @@ from libravdb_memory.model import Record
 from libravdb_memory.store.protocol import Change, CollectionInfo, Filter, Key, Page
 from libravdb_memory.store.sqlite.database import Database
 from libravdb_memory.store.sqlite.filters import condition_of
+from libravdb_memory.store.sqlite.marks import LABEL
 from libravdb_memory.store.sqlite.rows import RECORD_COLUMNS, RECORD_TABLES, record_of
-from libravdb_memory.store.sqlite.schema import REF_BITS, first_ref
+from libravdb_memory.store.sqlite.schema import ERASE, PUT, PUT_UNSEARCHABLE, REF_BITS, REMOVE, first_ref
 
-_KINDS: dict[int, Literal["put", "remove", "erase"]] = {1: "put", 2: "remove", 3: "erase"}
+_KINDS: dict[int, Literal["put", "remove", "erase"]] = {
+    PUT: "put",
+    PUT_UNSEARCHABLE: "put",
+    REMOVE: "remove",
+    ERASE: "erase",
+}
 _SELECT = f"SELECT {RECORD_COLUMNS} FROM {RECORD_TABLES}"  # noqa: S608
+# The order of a CROSS JOIN is kept: marks first, then their records.
+_SELECT_MARKED = (
+    f"SELECT {RECORD_COLUMNS} FROM mark m CROSS JOIN record r ON r.ref = m.ref "  # noqa: S608
+    f"JOIN grp g ON g.key = r.grp JOIN collection c ON c.key = g.collection WHERE m.label = {LABEL} AND"
+)
 
 
 def collection_key(db: Database, name: str) -> int | None:
     key: int | None = db.execute("SELECT key FROM collection WHERE name = ?", (name,)).get
+    return key
+
+
+def searchable_key(db: Database, name: str) -> int | None:
+    """The key of a collection that searches may look into."""
+    key: int | None = db.execute("SELECT key FROM collection WHERE name = ? AND searchable", (name,)).get
     return key
 
 
@@ -67,8 +84,13 @@ def page(
         stop = _ref_of(after)
         low, high = (low, min(high, stop)) if newest_first else (max(low, stop + 1), high)
     order = "DESC" if newest_first else "ASC"
-    sql = f"{_SELECT} WHERE r.ref >= ? AND r.ref < ? AND ({condition.sql}) ORDER BY r.ref {order} LIMIT ?"
-    rows = db.execute(sql, (low, high, *condition.values, limit + 1)).fetchall()
+    if condition.label is None:
+        sql = f"{_SELECT} WHERE r.ref >= ? AND r.ref < ? AND ({condition.sql}) ORDER BY r.ref {order} LIMIT ?"
+        values = (low, high, *condition.values, limit + 1)
+    else:
+        sql = f"{_SELECT_MARKED} m.ref >= ? AND m.ref < ? AND ({condition.sql}) ORDER BY m.ref {order} LIMIT ?"
+        values = (condition.label, low, high, *condition.values, limit + 1)
+    rows = db.execute(sql, values).fetchall()
     records = tuple(record_of(row, path) for row in rows[:limit])
     return Page(records, _cursor(records[-1].ref) if records and len(rows) > limit else None)
 
@@ -76,13 +98,13 @@ def page(
 def collections(db: Database, prefix: str) -> tuple[CollectionInfo, ...]:
     """Those that hold records, in order of creation."""
     rows = db.execute(
-        "SELECT c.name, c.append_only, "
+        "SELECT c.name, c.append_only, c.searchable, "
         "(SELECT count(*) FROM grp g JOIN record r ON r.grp = g.key WHERE g.collection = c.key) "
         "FROM collection c ORDER BY c.key"
     )
     return tuple(
-        CollectionInfo(name, count, bool(append_only))
-        for name, append_only, count in rows
+        CollectionInfo(name, count, bool(append_only), bool(searchable))
+        for name, append_only, searchable, count in rows
         if count and name.startswith(prefix)
     )
 

@@ -2,7 +2,8 @@
 
 A record's `ref` is its collection's key in the high bits and a running number in the low 40: a collection is one range
 of every table keyed by ref. A `grp` belongs to one collection, so (id, grp) is a record's whole address. Vectors live
-in one table per embedding space, `vector_<key>`.
+in one table per embedding space, `vector_<key>`. The change log tells puts into unsearchable collections apart, so that
+what lacks a vector is known from the log alone.
 
 Law: rows of an append-only collection cannot be updated, nor deleted outside the erase path, whoever asks.
 """
@@ -12,7 +13,7 @@ from __future__ import annotations
 from libravdb_memory.store.sqlite.lexical import TOKENIZER
 
 REF_BITS = 40
-PUT, REMOVE, ERASE = 1, 2, 3
+PUT, REMOVE, ERASE, PUT_UNSEARCHABLE = 1, 2, 3, 4
 
 _TOKENIZE = " ".join(f"''{word}''" for word in TOKENIZER)
 
@@ -23,6 +24,7 @@ CREATE TABLE collection (
     key INTEGER PRIMARY KEY AUTOINCREMENT,
     name TEXT NOT NULL UNIQUE,
     append_only INTEGER NOT NULL,
+    searchable INTEGER NOT NULL DEFAULT 1,
     floor INTEGER NOT NULL DEFAULT 0
 ) STRICT;
 
@@ -51,6 +53,15 @@ CREATE TABLE change (sequence INTEGER PRIMARY KEY, ref INTEGER NOT NULL, kind IN
 CREATE TABLE edge (parent INTEGER NOT NULL, child INTEGER NOT NULL, PRIMARY KEY (parent, child)) STRICT, WITHOUT ROWID;
 CREATE INDEX edge_child ON edge (child, parent);
 
+CREATE TABLE label (key INTEGER PRIMARY KEY AUTOINCREMENT, name TEXT NOT NULL UNIQUE) STRICT;
+CREATE TABLE mark (
+    label INTEGER NOT NULL,
+    ref INTEGER NOT NULL,
+    data TEXT NOT NULL,
+    PRIMARY KEY (label, ref)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX mark_ref ON mark (ref);
+
 CREATE TABLE space (
     key INTEGER PRIMARY KEY AUTOINCREMENT,
     fingerprint TEXT NOT NULL UNIQUE,
@@ -72,8 +83,8 @@ CREATE TRIGGER record_keeps_its_address BEFORE UPDATE OF ref, grp, id ON record
 WHEN new.ref <> old.ref OR new.grp <> old.grp OR new.id <> old.id
 BEGIN SELECT RAISE(ABORT, 'a record keeps its address'); END;
 
-CREATE TRIGGER collection_keeps_its_policy BEFORE UPDATE OF key, append_only ON collection
-WHEN new.key <> old.key OR new.append_only <> old.append_only
+CREATE TRIGGER collection_keeps_its_policy BEFORE UPDATE OF key, append_only, searchable ON collection
+WHEN new.key <> old.key OR new.append_only <> old.append_only OR new.searchable <> old.searchable
 BEGIN SELECT RAISE(ABORT, 'a collection keeps its policy'); END;
 
 CREATE TRIGGER collection_goes_when_empty BEFORE DELETE ON collection
@@ -81,7 +92,8 @@ WHEN EXISTS (SELECT 1 FROM record WHERE ref >= old.key << {REF_BITS} AND ref < (
 BEGIN SELECT RAISE(ABORT, 'a collection with records stays'); END;
 
 CREATE VIEW searchable AS
-SELECT ref, libravdb_searchable(text) AS body FROM record;
+SELECT ref, libravdb_searchable(text) AS body FROM record
+WHERE (SELECT c.searchable FROM collection c WHERE c.key = ref >> {REF_BITS});
 
 CREATE VIRTUAL TABLE fts USING fts5(
     body, content = 'searchable', content_rowid = 'ref', tokenize = '{_TOKENIZE}'

@@ -9,10 +9,13 @@ from typing import TYPE_CHECKING
 from libravdb_memory.errors import InvalidInputError
 from libravdb_memory.store.protocol import Filter, Space
 from libravdb_memory.store.sqlite.database import Database
-from libravdb_memory.store.sqlite.filters import condition_of
+from libravdb_memory.store.sqlite.filters import Condition, condition_of
+from libravdb_memory.store.sqlite.marked import MarkedRefs
+from libravdb_memory.store.sqlite.marks import LABEL
 from libravdb_memory.store.sqlite.schema import first_ref
 
 if TYPE_CHECKING:
+    import apsw
     import numpy as np
     from numpy.typing import NDArray
 
@@ -75,16 +78,43 @@ def check_query(space: Space, vector: object) -> NDArray[np.float32]:
     return row
 
 
-def eligible_refs(db: Database, collection_key: int, where: Filter | None) -> NDArray[np.int64] | None:
+def eligible_refs(
+    db: Database, collection_key: int, where: Filter | None, known: MarkedRefs
+) -> NDArray[np.int64] | None:
     """The refs a filter lets through, ascending; None when there is no filter."""
     if where is None:
         return None
+    condition = condition_of(where, collection_key)
+    if condition.label is None or condition.looks_at_records:
+        return _scanned(db, collection_key, condition)
+    return known.refs((collection_key, condition.label), lambda: _scanned(db, collection_key, condition))
+
+
+def _scanned(db: Database, collection_key: int, condition: Condition) -> NDArray[np.int64]:
     import numpy as np
 
-    condition = condition_of(where, collection_key)
-    sql = f"SELECT r.ref FROM record r WHERE r.ref >= ? AND r.ref < ? AND ({condition.sql}) ORDER BY r.ref"  # noqa: S608
-    rows = db.execute(sql, (first_ref(collection_key), first_ref(collection_key + 1), *condition.values))
+    bounds = (first_ref(collection_key), first_ref(collection_key + 1))
+    if condition.label is None:
+        sql = f"SELECT r.ref FROM record r WHERE r.ref >= ? AND r.ref < ? AND ({condition.sql}) ORDER BY r.ref"  # noqa: S608
+        rows = db.execute(sql, (*bounds, *condition.values))
+    else:
+        # The order of a CROSS JOIN is kept: marks first, then their records, if those are looked at.
+        records = "CROSS JOIN record r ON r.ref = m.ref" if condition.looks_at_records else ""
+        sql = (
+            f"SELECT m.ref FROM mark m {records} WHERE m.label = {LABEL} AND m.ref >= ? AND m.ref < ? "  # noqa: S608
+            f"AND ({condition.sql}) ORDER BY m.ref"
+        )
+        rows = db.execute(sql, (condition.label, *bounds, *condition.values))
     return np.fromiter((ref for (ref,) in rows), np.int64)
+
+
+def stored_vectors(connection: apsw.Connection, space: Space, refs: Sequence[int]) -> dict[int, NDArray[np.float32]]:
+    import numpy as np
+
+    from libravdb_memory.store.sqlite import vectortable
+
+    found, rows = vectortable.fetch(connection, space, np.array(refs, np.int64))
+    return dict(zip(found.tolist(), rows, strict=True))
 
 
 def _as_floats(field: str, values: object) -> NDArray[np.float32]:

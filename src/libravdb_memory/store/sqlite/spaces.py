@@ -1,8 +1,8 @@
 """Embedding spaces: which there are, which one answers, and which records still lack a vector in each.
 
 Laws: exactly one space is active once there is any. A space's watermark is a change sequence up to which every record
-still there has its vector, so what is missing is looked for above it only; a new space starts at 0 and the whole log is
-kept, so it sees everything.
+still there and searchable has its vector, so what is missing is looked for above it only; a new space starts at 0 and
+the whole log is kept, so it sees everything.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from libravdb_memory.errors import InvalidInputError, NotFoundError
 from libravdb_memory.store.drafts import check_integer, check_text
 from libravdb_memory.store.protocol import Space, Unembedded
 from libravdb_memory.store.sqlite.database import Database
-from libravdb_memory.store.sqlite.schema import PUT, first_ref, vector_table
+from libravdb_memory.store.sqlite.schema import PUT, REF_BITS, first_ref, vector_table
 
 if TYPE_CHECKING:
     import numpy as np
@@ -102,7 +102,10 @@ def put_vectors(
 ) -> list[int]:
     """Store the rows whose records are still there (at their version, if given); returns their positions."""
     require(db, space)
-    sql = f"INSERT OR REPLACE INTO {vector_table(space.key)} (ref, data) SELECT ref, ? FROM record WHERE ref = ?"  # noqa: S608
+    sql = (
+        f"INSERT OR REPLACE INTO {vector_table(space.key)} (ref, data) SELECT ref, ? FROM record WHERE ref = ? "  # noqa: S608
+        f"AND (SELECT searchable FROM collection WHERE key = ref >> {REF_BITS})"
+    )
     if versions is not None:
         sql += " AND version = ?"
     stored: list[int] = []

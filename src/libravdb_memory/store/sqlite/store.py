@@ -6,12 +6,13 @@ and their index are loaded by the first vector search.
 
 from __future__ import annotations
 
-from collections.abc import Generator, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from libravdb_memory.errors import StoreClosedError
+from libravdb_memory.identity import Json
 from libravdb_memory.model import Record
 from libravdb_memory.store.drafts import check_count, check_integer, check_text
 from libravdb_memory.store.protocol import (
@@ -27,6 +28,7 @@ from libravdb_memory.store.protocol import (
     Progress,
     Selection,
     Space,
+    StoredMark,
     StoreStatus,
     TextQuery,
     Unembedded,
@@ -35,7 +37,7 @@ from libravdb_memory.store.protocol import (
     Write,
 )
 from libravdb_memory.store.settings import StoreSettings
-from libravdb_memory.store.sqlite import erasure, files, fulltext, opening, records, shelving, spaces, state
+from libravdb_memory.store.sqlite import erasure, files, fulltext, marks, opening, records, shelving, spaces, state
 from libravdb_memory.store.sqlite.backup import write_backup
 from libravdb_memory.store.sqlite.catalog import Catalog
 from libravdb_memory.store.sqlite.commits import CommitWork
@@ -43,6 +45,7 @@ from libravdb_memory.store.sqlite.connections import Readers
 from libravdb_memory.store.sqlite.database import Database
 from libravdb_memory.store.sqlite.failures import translating
 from libravdb_memory.store.sqlite.groups import GroupApplier
+from libravdb_memory.store.sqlite.marked import MarkedRefs
 from libravdb_memory.store.sqlite.verify import verify
 from libravdb_memory.store.sqlite.writer import GroupWriter
 
@@ -63,6 +66,7 @@ class SqliteStore:
         self._erasing = False
         self._catalog = Catalog()
         self._vocabulary = fulltext.Vocabulary()
+        self._marked = MarkedRefs()
         with translating(data):
             self._lock = opening.own(data, vfs)
             try:
@@ -107,7 +111,7 @@ class SqliteStore:
     # ── writing ──────────────────────────────────────────────────────────────────────────────────────────────────
 
     def commit(self, writes: Sequence[Write]) -> Commit:
-        work = CommitWork(writes, self._catalog, self._place.removed)
+        work = CommitWork(writes, self._catalog, self._place.removed, self._marked)
         self._writer.submit(work)
         return work.result()
 
@@ -118,6 +122,7 @@ class SqliteStore:
 
     def _erased(self, done: tuple[Erasure, list[int]]) -> None:
         self._place.removed(done[1])
+        self._marked.removed(done[1])
         self._writer.empty_log()
 
     def _erase(self, db: Database, selection: Selection) -> tuple[Erasure, list[int]]:
@@ -176,6 +181,25 @@ class SqliteStore:
         with self._reading() as db:
             return records.edges(db, after, limit)
 
+    def marks(self, refs: Sequence[int], label: str) -> dict[int, Mapping[str, Json]]:
+        marks.check_label(label)
+        with self._reading() as db:
+            return marks.marks_of(db, refs, label, self._path)
+
+    def count_marks(self, collection: str | None, label: str) -> int:
+        marks.check_label(label)
+        with self._reading() as db:
+            if collection is None:
+                return marks.count_marks(db, label, None)
+            check_text("collection", collection)
+            key = records.collection_key(db, collection)
+            return 0 if key is None else marks.count_marks(db, label, key)
+
+    def all_marks(self, after: tuple[int, str] | None = None, limit: int = 10_000) -> tuple[StoredMark, ...]:
+        check_count("limit", limit)
+        with self._reading() as db:
+            return marks.all_marks(db, after, limit, self._path)
+
     def changes_since(self, sequence: int, limit: int = 10_000) -> tuple[Change, ...]:
         check_integer("sequence", sequence)
         check_count("limit", limit)
@@ -190,7 +214,7 @@ class SqliteStore:
         check_text("collection", collection)
         check_count("k", k)
         with self._reading() as db:
-            key = records.collection_key(db, collection)
+            key = records.searchable_key(db, collection)
             return () if key is None else fulltext.search_text(db, self._vocabulary, key, query, k, where)
 
     def search_vectors(
@@ -206,12 +230,12 @@ class SqliteStore:
         check_count("k", k)
         with self._reading() as db:
             space = spaces.active_space(db)
-            key = records.collection_key(db, collection)
+            key = records.searchable_key(db, collection)
             if space is None or key is None:
                 missing = 0 if key is None else records.count(db, key)
                 return VectorHits((), exact=True, complete=not missing, missing=missing)
             query = shelving.check_query(space, vector)
-            eligible = shelving.eligible_refs(db, key, where)
+            eligible = shelving.eligible_refs(db, key, where, self._marked)
             missing = spaces.count_unembedded(db, space, key)
             hits, was_exact = self._place.shelf().search(space, key, query, k, eligible, exact)
             return VectorHits(hits, was_exact, complete=not missing, missing=missing)
@@ -256,6 +280,11 @@ class SqliteStore:
             lambda positions: self._place.added(space.key, refs, rows, positions),
         )
         return len(stored)
+
+    def get_vectors(self, space: Space, refs: Sequence[int]) -> dict[int, NDArray[np.float32]]:
+        with self._reading() as db:
+            spaces.require(db, space)
+            return shelving.stored_vectors(self._readers.apsw_connection(), space, refs)
 
     # ── keeping ──────────────────────────────────────────────────────────────────────────────────────────────────
 

@@ -70,6 +70,7 @@ def verify(
         lambda: _text_index(writer, report),
         lambda: _names(db, report),
         lambda: _edges(db, report),
+        lambda: _marks(db, report),
         lambda: _vectors(db, known, report),
         lambda: _files(shelf, known, report),
     )
@@ -152,6 +153,17 @@ def _edges(db: Database, report: _Report) -> None:
         report.add(Problem("edge", f"edge {parent} -> {child}", "one of its records is gone", RESTORE))
     for ref in _on_cycles(db):
         report.add(Problem("edge", f"record {ref}", "lies on a cycle", RESTORE))
+
+
+def _marks(db: Database, report: _Report) -> None:
+    report.looked("marks", int(db.execute("SELECT count(*) FROM mark").get))
+    sql = (
+        "SELECT m.ref, l.name, r.ref IS NULL FROM mark m LEFT JOIN label l ON l.key = m.label "
+        "LEFT JOIN record r ON r.ref = m.ref WHERE l.key IS NULL OR r.ref IS NULL OR NOT json_valid(m.data)"
+    )
+    for ref, label, orphan in db.execute(sql):
+        detail = "its record is gone" if orphan else "its label is gone" if label is None else "its data is not JSON"
+        report.add(Problem("mark", f"mark {label!r} of record {ref}", detail, RESTORE))
 
 
 def _on_cycles(db: Database) -> Iterator[int]:
