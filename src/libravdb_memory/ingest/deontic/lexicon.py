@@ -27,6 +27,7 @@ ADVERBS = words(
     also then still only really definitely absolutely probably just now generally normally typically therefore
     simply ever even again once always never not usually often sometimes first carefully quickly explicitly directly
     automatically strictly sparingly early late twice clearly plainly locally here there too so well hard closely
+    overnight outside inside alone aloud
     """
 )
 ARTICLES = words("the a an any every each your our my its their this these those")
@@ -77,7 +78,18 @@ PEOPLE = words(
     contributors users developers agents reviewers members employees contractors maintainers guests visitors staff
     engineers admins administrators authors committers teams callers clients volunteers students tenants residents
     customers participants drivers managers interns operators moderators everyone everybody anyone anybody nobody
-    agent assistant assistants subagents
+    agent assistant assistants subagents pupils parents grandparents children trustees
+    """
+)
+PEOPLE_ENDINGS = ("ers", "ors", "ists", "ants", "ees", "ians", "parents", "children", "people", "men", "women")
+THINGS_IN_ERS = words(
+    """
+    servers parameters numbers errors containers workers headers handlers vectors monitors computers buffers
+    pointers parsers letters orders others factors colors sensors routers browsers controllers loggers filters
+    timers triggers papers rivers towers folders identifiers characters processors schedulers variants constants
+    tenants trees fees comments documents segments matters layers wrappers helpers builders serializers offers
+    powers mirrors doors floors indicators generators iterators selectors connectors adapters plugins providers
+    listeners observers checkers linters formatters compilers clusters registers counters chapters answers
     """
 )
 UNIVERSALS = words("all every each any no nobody everyone everybody anyone anybody none nothing neither")
@@ -175,7 +187,7 @@ EPISTEMIC_STATES = words(
 )
 FORECAST_STATES = words("done fixed set ready available live safe possible merged released")
 PREDICTED = words("leave depart arrive work help fix finish land come suffice improve happen do see notice appear")
-PREDICTION_TIMES = words("now soon tomorrow tonight shortly today already minute yet monday tuesday wednesday")
+PREDICTION_TIMES = words("now soon tomorrow tonight shortly today already minute yet")
 PERCEPTION = words(
     """
     see find imagine tell hear feel guess think even smell believe know notice understand recognise recognize say
@@ -221,6 +233,8 @@ PRAISED = words("best worst star genius legend lifesaver angel hero one man boss
 
 # -- requirement vocabulary --------------------------------------------------------------------------------------
 
+ASKED = words("expected asked requested advised encouraged obliged instructed reminded supposed")
+INVITED = words("welcome free entitled invited")
 REQUIRED = words(
     """
     required mandatory compulsory obligatory non-negotiable imperative essential necessary preferred expected
@@ -257,6 +271,7 @@ PERSONA_NOUNS = words(
     """
     name tone voice style role job task goal mission purpose responsibility responsibilities personality persona
     duty character identity objective language aim vibe creature focus audience expertise speciality specialty motto
+    mood temperament attitude demeanour demeanor
     """
 )
 NOTHING_WRONG = words(

@@ -29,6 +29,7 @@ SHORT_ORDERS = frozenset(
     "use run set pin sort fix update check log sign skip drop start stop name tag merge format document split bump"
     " rotate mark list link avoid add keep write".split()
 )
+COMPARED = frozenset({"faster", "slower", "better", "worse", "more", "less", "than", "well", "badly"})
 PAST_FOLLOWERS = BREAKS | lex.PREPOSITIONS | lex.ADVERBS | lex.ARTICLES | {NUMBER}
 OPAQUE = frozenset({CODE, NUMBER, QUOTE, SYMBOL})
 
@@ -101,6 +102,9 @@ def _ambiguous_is_order(clause: Clause, at: int, *, coordinated: bool) -> bool:
             return True
         return not coordinated and is_order(clause, at + 2, coordinated=True)
     if following in lex.ARTICLES or following in lex.OBJECT_PRONOUNS or following in {CODE, QUOTE, "all", "both", "no"}:
+        after = clause.word(at + 2)
+        if following == "a" and after.endswith("s") and after[:-1] in VERBS - NOUN_VERBS:
+            return False  # "Buffer A contains …"
         return not (following == CODE and _finite_after(clause, at + 1))
     if following == "of" or _finite_after(clause, at + 1) or (following == "over" and word not in MOSTLY_VERBS):
         return False
@@ -119,7 +123,11 @@ def _complement_fits(clause: Clause, at: int) -> bool:
     if length == 2 and not clause.ended:
         return word in SHORT_ORDERS
     plural = following.endswith("s") and not following.endswith("ss")
-    return word in MOSTLY_VERBS or (length > 3 and (clause.ended or plural))
+    if word in MOSTLY_VERBS or (following in lex.SUBORDINATORS and clause.word(at + 2) == "you"):
+        return True
+    after = clause.word(at + 2)
+    linked = plural and (after in lex.PREPOSITIONS or after in lex.SUBORDINATORS)
+    return length > 3 and (clause.ended or linked)
 
 
 def _bare_verb(clause: Clause, at: int) -> bool:
@@ -134,6 +142,8 @@ def _unlisted_is_order(clause: Clause, at: int) -> bool:
         return not _finite_after(clause, at + 2)
     if not clause.ended or _finite_after(clause, at + 1) or at > 0:
         return False
+    if following.endswith("ly"):
+        return True
     plural = following.endswith("s") and not following.endswith(("ss", "us", "is")) and "-" not in clause.word(at)
     return (plural or following == CODE) and len(clause.words) - at > 3
 
@@ -152,6 +162,12 @@ def _finite_after(clause: Clause, begin: int) -> bool:
         if index > begin and plain_past(clause, index):
             return True
     return False
+
+
+def _has_known_stem(past: str) -> bool:
+    """ "shipped" comes from a verb, "sacred" does not."""
+    stems = {past[:-1], past[:-2], past[:-3], past[:-3] + "y"}
+    return any(stem in VERBS or stem in NOUN_VERBS for stem in stems)
 
 
 def _list_is_subject(words: list[str], comma: int) -> bool:
@@ -178,7 +194,7 @@ def _third_person(clause: Clause, index: int, begin: int) -> bool:
     before, after = clause.word(index - 1), clause.word(index + 1)
     if not stem or before in lex.ARTICLES or before in lex.PREPOSITIONS:
         return False
-    if stem in INTRANSITIVE or stem in ADJECTIVE_VERBS:
+    if stem in INTRANSITIVE or stem in ADJECTIVE_VERBS or after in COMPARED:
         return True
     if stem in NOUN_VERBS:
         return after in lex.ARTICLES or (index == begin and after in {"at", "to", "every"})
@@ -203,6 +219,6 @@ def plain_past(clause: Clause, index: int) -> bool:
     word, after = clause.word(index), clause.word(index + 1)
     if word in lex.PAST - {"lay", "shot", "lit", "lent", "left", "beat"}:
         return True
-    if not word.endswith("ed") or word in VERBS:
+    if not word.endswith("ed") or word in VERBS or not _has_known_stem(word):
         return False
     return after in PAST_FOLLOWERS or after.endswith("ing")

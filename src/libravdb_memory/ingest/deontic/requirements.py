@@ -21,6 +21,8 @@ ARTEFACT_VERBS = frozenset(
     "pass include contain have return support match follow stay remain exist fit compile live build handle use carry"
     " start end run declare implement inherit accept define specify provide register".split()
 )
+FORMAL_PARTS = frozenset("argument arguments parameter parameters field fields key keys option property value".split())
+PREDICTED_STARTS = frozenset("open start begin launch end close reopen ship hit reach rise drop resume".split())
 NEGATIVE = frozenset({"no", "nobody", "nothing", "none", "neither"})
 RELATIVES = frozenset({"that", "which", "who", "whose"})
 
@@ -195,10 +197,17 @@ def _lasting_need(clause: Clause, verb: int, subject: list[str]) -> bool:
     """ "Commits need to be signed", "The linter has to pass"; "the dog has to go to the vet" is somebody's errand."""
     if set(clause.words[verb : verb + 12]) & lex.PREDICTION_TIMES:
         return False
-    lasting = subject[0] in lex.UNIVERSALS or set(subject) & lex.PEOPLE or clause.word(verb) in ARTEFACT_VERBS
+    lasting = subject[0] in lex.UNIVERSALS or are_people(subject) or clause.word(verb) in ARTEFACT_VERBS
     following = clause.word(verb + 1)
     passive = clause.word(verb) == "be" and (following.endswith("ed") or following in lex.PAST | PARTICIPLES)
     return bool(lasting) or passive
+
+
+def are_people(subject: list[str]) -> bool:
+    """Whether the subject names people: by the list, or by the ending of its words (players, parents, trainees)."""
+    return any(
+        word in lex.PEOPLE or (word.endswith(lex.PEOPLE_ENDINGS) and word not in lex.THINGS_IN_ERS) for word in subject
+    )
 
 
 def _firm_about_it(clause: Clause, at: int, verb: int, *, firm: bool) -> bool:
@@ -217,12 +226,14 @@ def _is_forecast(clause: Clause, verb: int) -> bool:
     """ "should arrive tomorrow", "should pass now", "should take a minute"."""
     if clause.word(verb) in lex.PREDICTED or clause.word(verb) == "take":
         return True
+    if clause.word(verb) in PREDICTED_STARTS and clause.word(verb + 1) in {"in", "on", "next", "this", "at"}:
+        return True
     return bool(set(clause.words[verb : verb + 12]) & lex.PREDICTION_TIMES)
 
 
 def _permission(clause: Clause, at: int, subject: list[str], *, negated: bool, verb: int) -> Modality | None:
     """ "Contractors may not …", "PRs can't be merged without …"; "the build may fail" is no permission."""
-    people = bool(set(subject) & lex.PEOPLE) or subject[0] in NEGATIVE | {"only"}
+    people = are_people(subject) or subject[0] in NEGATIVE | {"only"}
     if not people:
         without = negated and "without" in clause.words[verb : verb + 20]
         return "forbidden" if without else None
@@ -241,11 +252,16 @@ def _by_status(clause: Clause, at: int, subject: list[str]) -> Modality | None:
     word, following = clause.word(state), clause.word(state + 1)
     if (word, following) == ("to", "be"):
         return "forbidden" if negated else "obligatory"
-    if word == "expected":
-        people = bool(set(subject) & (lex.PEOPLE | lex.UNIVERSALS)) and following == "to"
-        return ("forbidden" if negated else "obligatory") if people else None
+    if word in lex.ASKED or word in lex.INVITED:
+        people = (are_people(subject) or subject[0] in lex.UNIVERSALS) and following in {"to", "not"}
+        if not people:
+            return None
+        permitted = word in lex.INVITED and following == "to"
+        return "forbidden" if negated or following == "not" else ("permitted" if permitted else "obligatory")
     if word in lex.PROHIBITED:
         return "permitted" if negated else "forbidden"
+    if word == "optional" and set(subject) & FORMAL_PARTS:
+        return None
     if word in lex.ALLOWED - {"fine", "ok", "okay", "welcome", "encouraged"}:
         return "forbidden" if negated and word != "optional" else "permitted"
     if word in lex.REQUIRED and subject[0] != "no":

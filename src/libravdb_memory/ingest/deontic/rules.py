@@ -1,7 +1,7 @@
 """From one sentence to the marks of its clauses.
 
 Law: a sentence is cut at semicolons, dashes, and before "…, and never …" and its like; every part that is a rule gives
-one mark. A conditional or fronted phrase belongs to the clause it introduces. The number of places tried is bounded.
+one mark. A conditional or fronted phrase belongs to the clause it introduces.
 """
 
 from __future__ import annotations
@@ -10,29 +10,14 @@ from collections.abc import Iterator
 
 from . import lexicon as lex
 from .clause import Clause, Modality
-from .idioms import IDIOMS, STANDING, phrase_at
-from .imperatives import explicit_imperative, imperative
-from .orders import could_be_verb
-from .requirements import (
-    acceptable_subject,
-    assistant_habit,
-    impersonal,
-    inverted,
-    required,
-    subjectless,
-    there_must,
-    we_always,
-)
-from .second_person import addressed, from_now_on, standing_request, wanted, your_part
-from .tokens import CODE, QUOTE, SYMBOL, Sentence, Token
+from .main_clause import explicit_modality_of, modality_of
+from .tokens import CODE, SYMBOL, Sentence, Token
+from .verbs import NOUN_VERBS, VERBS
 
-COMMAS_TRIED = 6
 LABEL_WORDS = 7
 WORDS_READ = 400  # of one clause; the rest cannot change what its beginning is
 CUTS = frozenset({";", "—"})
 SIGNS = frozenset({SYMBOL, ",", "—", ";", ":", "'"})
-SCENES = frozenset({"in", "for", "on", "with", "during", "when", "while", "before", "after", "at", "from"})
-ATTENTION = (["note", "that"], ["remember", "that"], ["keep", "in", "mind", "that"], ["bear", "in", "mind", "that"])
 
 Found = tuple[Modality, int, int]  # modality, start, end
 Part = tuple[tuple[Token, ...], str]  # the tokens of a part and the sign before it
@@ -65,7 +50,7 @@ def _rules_of_parts(parts: list[Part], sentence: Sentence, *, strict: bool, glos
         end = sentence.end if last else part[-1].end
         clause = _clause(part, sentence.terminal if last or sentence.terminal == "?" else ".")
         explained = strict or (gloss and index == 0)
-        modality = _explicit(clause) if explained else _modality(clause, after_rule=ruled or index == 0)
+        modality = explicit_modality_of(clause) if explained else modality_of(clause, after_rule=ruled or index == 0)
         ruled = ruled or modality is not None
         if held and not modality and separator == ":":
             held = (held[0], held[1], end)
@@ -99,11 +84,17 @@ def _clause(tokens: tuple[Token, ...], terminal: str) -> Clause:
 def _label_length(tokens: tuple[Token, ...]) -> int:
     """How many tokens stand before a label's colon or dash; 0 when there is no label."""
     for index, token in enumerate(tokens[: LABEL_WORDS + 1]):
-        if token.text == ":" or (token.text == "—" and index <= 3):
+        if token.text == ":" or (token.text == "—" and _dash_labels(tokens[:index])):
             return index if index < len(tokens) - 1 else 0
         if token.text in {",", ";"}:
             return 0
     return 0
+
+
+def _dash_labels(heading: tuple[Token, ...]) -> bool:
+    """A dash makes a label of "Constraint" and of `make test`; in "Be brief — …" it is punctuation."""
+    words = [token.text for token in heading]
+    return len(words) <= 3 and bool(words) and (words[0] == CODE or _label_modality(words) is not None)
 
 
 def _labelled(tokens: tuple[Token, ...], label: int, sentence: Sentence, *, strict: bool) -> Found | None:
@@ -115,10 +106,11 @@ def _labelled(tokens: tuple[Token, ...], label: int, sentence: Sentence, *, stri
         return None
     modality = _label_modality(heading)
     if modality:
-        stated = _modality(body) if modality == "obligatory" else None
+        stated = modality_of(body) if modality == "obligatory" else None
         return stated or modality, tokens[0].start, sentence.end
     command = strict or body.words[0] == CODE or heading[0] == CODE  # "Run tests: `make test`" names a command
-    stated = _modality(head) if label > 2 and tokens[label].text == ":" and not command else None
+    long_enough = label > 2 or (label == 2 and heading[0] in VERBS - NOUN_VERBS)
+    stated = modality_of(head) if long_enough and tokens[label].text == ":" and not command else None
     return (stated, tokens[0].start, sentence.end) if stated else None
 
 
@@ -174,193 +166,3 @@ def _order_follows(tokens: tuple[Token, ...], index: int) -> bool:
     if after[:1] and after[0] in {"and", "but", "so", "or"}:
         after = after[1:]
     return after[:2] == ["do", "not"] or after[:1] in (["never"], ["always"], ["please"])
-
-
-def _modality(clause: Clause, *, after_rule: bool = True) -> Modality | None:
-    """What the clause is: the first family that recognises it at one of its possible beginnings."""
-    if clause.question or _asks(clause):
-        return _tagged(clause) or standing_request(clause)
-    if clause.words[-3:-2] == [","] and clause.words[-1] in lex.REPORTING:
-        return None  # "Everyone should have a hobby, he says"
-    if clause.word(0) in {"but", "and", "never", "always"} and not after_rule and not _free_standing(clause):
-        return None
-    for at in _beginnings(clause):
-        for family in FAMILIES:
-            modality = family(clause, at)
-            if modality:
-                return modality
-    return _embedded_you(clause) or _later_modal(clause)
-
-
-FAMILIES = (
-    imperative,
-    addressed,
-    your_part,
-    wanted,
-    impersonal,
-    inverted,
-    we_always,
-    there_must,
-    assistant_habit,
-    subjectless,
-    required,
-    from_now_on,
-)
-
-
-def _explicit(clause: Clause) -> Modality | None:
-    """The families allowed in headings, tables and glosses."""
-    if clause.question or _asks(clause):
-        return None
-    if set(clause.words[:12]) & {"must", "never", "always", "not", "forbidden", "mandatory", "prohibited"}:
-        return explicit_imperative(clause, 0) or addressed(clause, 0) or required(clause, 0)
-    return None
-
-
-def _free_standing(clause: Clause) -> bool:
-    return clause.word(0) in {"never", "always"} or could_be_verb(clause, 1)
-
-
-def _asks(clause: Clause) -> bool:
-    """A question by its word order: "should you …", "what must I …"."""
-    first, second = clause.word(0), clause.word(1)
-    subject = second in lex.SUBJECT_PRONOUNS or second in lex.DETERMINERS
-    if first in lex.AUXILIARIES - {"do", "have"}:
-        return subject and "," not in clause.words[:30]
-    if first in {"do", "have"}:
-        return second in lex.SUBJECT_PRONOUNS
-    return (first in lex.WH_WORDS and second in lex.AUXILIARIES and clause.word(2) not in {"not"}) or first == "why"
-
-
-def _tagged(clause: Clause) -> Modality | None:
-    """ "Use double quotes, ok?": an order with a tag behind its last comma."""
-    words = clause.words
-    if words and words[-1] in {"ok", "okay", "please"} and words[-2:-1] != [","]:
-        return imperative(Clause(words[:-1], clause.shapes[:-1], ended=True, question=False), 0)
-    if "," not in words[-6:]:
-        return None
-    comma = len(words) - 1 - words[::-1].index(",")
-    if comma == 0 or clause.word(comma + 1) not in lex.TAGS:
-        return None
-    head = Clause(words[:comma], clause.shapes[:comma], ended=True, question=False)
-    return None if _asks(head) else imperative(head, next(_beginnings(head)))
-
-
-def _beginnings(clause: Clause) -> Iterator[int]:
-    """Where the main clause may begin: at the start, after leading adverbs, after a fronted phrase."""
-    at = 0
-    while _leads(clause, at):
-        at += 2 if clause.word(at + 1) == "," else 1
-    yield at
-    for attention in ATTENTION:
-        if clause.words[at : at + len(attention)] == attention:
-            at += len(attention)
-            yield at
-    if clause.word(at) in lex.OPENERS or clause.word(at).endswith("ing") or phrase_at(STANDING, clause.words, at):
-        yield from _after_fronted(clause, at)
-
-
-def _leads(clause: Clause, at: int) -> bool:
-    """An adverb, an interjection or a name before the main clause: "Also …", "OK, …", "Claude, …"."""
-    word = clause.word(at)
-    following = clause.word(at + 1)
-    if word in lex.VOCATIVES:
-        return following == ","
-    if (word, following) in {("next", "time"), ("so", "that")}:
-        return False
-    return word in lex.LEADERS and not phrase_at(IDIOMS, clause.words, at)
-
-
-def _after_fronted(clause: Clause, at: int) -> Iterator[int]:
-    """The words after the commas of "If X, Y, do Z", after "then", or at "just", "always" and "never"."""
-    tried = 0
-    for index in range(at + 1, len(clause.words)):
-        word = clause.word(index)
-        if word == "," or word == "then" or (word == ":" and tried == 0):
-            begin = index + 1
-            while _leads(clause, begin):
-                begin += 1
-            yield begin
-            tried += 1
-        elif word == "you" and tried == 0 and clause.word(index + 1) in {"must", "should", "may", "shall"}:
-            if clause.word(index - 1) not in lex.SUBORDINATORS and clause.word(index - 1) not in lex.PREPOSITIONS:
-                yield index
-                tried += 1
-        elif _resumes(clause, index, at):
-            yield index + 1 if word in {"just", "please"} else index
-            tried += 1
-        if tried >= COMMAS_TRIED:
-            return
-
-
-def _resumes(clause: Clause, index: int, at: int) -> bool:
-    """ "When writing tests always use …", "if it fails just restart …": the order needs no comma."""
-    word, before = clause.word(index), clause.word(index - 1)
-    negated = word == "do" and clause.word(index + 1) == "not"
-    if not negated and word not in {"just", "please", "always", "never"}:
-        return False
-    if before in lex.SUBJECT_PRONOUNS or before in {"to", "and"} or not could_be_verb(clause, index + 1 + negated):
-        return False
-    between = set(clause.words[at:index])
-    bare = clause.word(at) in SCENES and not between & (lex.FINITE | lex.SUBJECT_PRONOUNS | lex.PAST | {"do"})
-    return word in {"just", "please"} or bare
-
-
-def _embedded_you(clause: Clause) -> Modality | None:
-    """ "The API is slow, so you must …", "This means you should never …" """
-    words = clause.words
-    for index in range(2, min(len(words), 60)):
-        if words[index] != "you" or not _opens_main_clause(words, index):
-            continue
-        told = any(
-            word in lex.REPORTING or word in lex.PAST or word in {"i", "we", "he", "she"} for word in words[:index]
-        )
-        modal = words[index + 1 : index + 2]
-        if (
-            not told
-            and QUOTE not in words[:1]
-            and modal
-            and modal[0] in {"must", "should", "need", "have", "are", "may"}
-        ):
-            return (
-                None
-                if words[0] in {"if", "when", "how", "what"} and "," not in words[:index]
-                else addressed(clause, index)
-            )
-    return None
-
-
-def _later_modal(clause: Clause) -> Modality | None:
-    """ "The file is generated and must not be committed", "…, but the change must be announced"."""
-    words = clause.words
-    for index in range(2, min(len(words) - 1, 80)):
-        if words[index] not in {"must", "should", "shall"} or clause.word(index + 1) not in {
-            "not",
-            "never",
-            "always",
-            "be",
-        }:
-            continue
-        begin = _clause_start(words, index)
-        if begin is None or not acceptable_subject(words[:begin]) or {"they", "it", "you"} & set(words[begin:index]):
-            return None
-        subject = Clause([*words[: begin - 1][:3], *words[index:]], [], clause.ended, clause.question)
-        return required(clause, begin) if begin < index else required(subject, 0)
-    return None
-
-
-def _clause_start(words: list[str], modal: int) -> int | None:
-    """Where the coordinated clause with this modal begins: right after "and", "but" or "so", or at the modal itself."""
-    for index in range(modal - 1, max(modal - 8, 0), -1):
-        if words[index] in {"and", "but", "so"} and (words[index - 1] == "," or index == modal - 1):
-            return index + 1
-        if words[index] in lex.SUBORDINATORS or words[index] == ",":
-            return None
-    return None
-
-
-def _opens_main_clause(words: list[str], index: int) -> bool:
-    before = words[index - 1]
-    if before in {",", "so", "but", "therefore", "means", "mean"}:
-        return True
-    return before == "and" or (before == "that" and words[index - 2] in {"means", "note", "sure", "mind", "remember"})

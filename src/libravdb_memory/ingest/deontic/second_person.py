@@ -83,6 +83,8 @@ def _permission(clause: Clause, verb: int, word: str) -> Modality | None:
     main = clause.word(at)
     if word == "might":
         return "permitted" if main in {"want", "consider"} else None
+    if negated and main == "tell" and clause.word(at + 1) in lex.DETERMINERS | {"anyone", "anybody", "him", "them"}:
+        return "forbidden"
     if not main or main in lex.PERCEPTION or is_guess(clause, at) or (main, clause.word(at + 1)) == ("do", "it"):
         return None
     if word == "may" and main in {"be", "have", "need", "ask", "encounter", "run"} and not (negated and main == "have"):
