@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING
 
 from libravdb_memory.engines.protocol import Embedder
 from libravdb_memory.errors import LibraVDBError, StoreClosedError, TextRefusedError
+from libravdb_memory.store.forking import abandon_in_children
 from libravdb_memory.store.protocol import Store, Unembedded
 
 if TYPE_CHECKING:
@@ -53,6 +54,7 @@ class Indexer:
         self._unembeddable = 0
         self._space = store.add_space(embedder.space.fingerprint, embedder.space.label, embedder.space.dimensions)
         self._thread = threading.Thread(target=self._run, name="libravdb-indexing", daemon=True)
+        abandon_in_children(self)
 
     @property
     def switched(self) -> bool:
@@ -93,6 +95,11 @@ class Indexer:
             self._changed.notify_all()
         if self._thread.is_alive():
             self._thread.join()
+
+    def abandon(self) -> None:
+        """In a forked child, where the thread does not exist."""
+        self._changed = threading.Condition()
+        self._stopping = True
 
     # ── the background thread ────────────────────────────────────────────────────────────────────────────────────
 

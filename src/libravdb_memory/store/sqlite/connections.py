@@ -111,6 +111,11 @@ class Readers:
             with reader.busy:
                 reader.db.close()
 
+    def abandon(self) -> None:
+        """In a forked child: closed, with the connections left alone."""
+        self._guard = threading.Lock()
+        self._closed = True
+
     def _mine(self) -> _Reader:
         if self._closed:
             raise StoreClosedError(self._path)

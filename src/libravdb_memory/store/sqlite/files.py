@@ -61,9 +61,13 @@ def refuse_remains(data: Path) -> None:
 
 
 def make_folder(folder: Path) -> None:
-    """Create the folder for its owner alone; an existing one keeps its permissions."""
-    if not folder.is_dir():
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    """Create the folder, durably, for its owner alone; an existing one keeps its permissions."""
+    if folder.is_dir():
+        return
+    missing = [each for each in (folder, *folder.parents) if not each.exists()]
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    for made in missing:
+        sync_folder(made.parent)
 
 
 def sync_folder(folder: Path) -> None:

@@ -64,6 +64,10 @@ class OwnerLock:
         os.ftruncate(self._descriptor, 0)
         os.close(self._descriptor)
 
+    def abandon(self) -> None:
+        """In a forked child: the lock is the parent's, and ends with it."""
+        os.close(self._descriptor)
+
 
 def _owner(descriptor: int) -> int | None:
     """The holder writes its pid just after it has locked: for a moment there may be nothing, or a dead owner's pid."""

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from libravdb_memory.errors import StoreClosedError
 from libravdb_memory.identity import Json
 from libravdb_memory.model import Record
+from libravdb_memory.store import forking
 from libravdb_memory.store.drafts import check_count, check_integer, check_text
 from libravdb_memory.store.protocol import (
     Capabilities,
@@ -78,6 +79,7 @@ class SqliteStore:
         self._readers = Readers(data, vfs)
         self._place = shelving.ShelfPlace(self._make_shelf)
         self._closed = False
+        forking.abandon_in_children(self)
 
     @classmethod
     def open(cls, path: Path, *, settings: StoreSettings | None = None, vfs: str | None = None) -> SqliteStore:
@@ -107,6 +109,13 @@ class SqliteStore:
         self._readers.close()
         self._writer.close()
         self._lock.release()
+
+    def abandon(self) -> None:
+        """In a forked child: closed, with the parent's files, connections and lock left as they are."""
+        self._closed = True
+        self._readers.abandon()
+        self._writer.abandon()
+        self._lock.abandon()
 
     # ── writing ──────────────────────────────────────────────────────────────────────────────────────────────────
 

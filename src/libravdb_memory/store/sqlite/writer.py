@@ -128,6 +128,11 @@ class GroupWriter:
         if not already:
             self._db.close()
 
+    def abandon(self) -> None:
+        """In a forked child: closed, with the connection left alone."""
+        self._guard = threading.Lock()
+        self._closed = True
+
     def _await(self, ticket: _Ticket, turn: threading.Lock) -> None:
         """Wait to be served or to lead. A thread interrupted here must not be left in the queue as the next leader."""
         try:

@@ -1,0 +1,92 @@
+"""A fork with an open memory: the child can neither use nor harm it, and outlives its parent without owning it."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+PROGRAM = """
+import json, os, sys, threading
+from pathlib import Path
+from libravdb_memory import Memory, load_config
+from libravdb_memory.errors import LibraVDBError, StoreClosedError
+
+folder = Path(sys.argv[1])
+config = load_config(environ={"LIBRAVDB_HOME": str(folder), "LIBRAVDB_EMBEDDING_BACKEND": "hashed"})
+
+def refusals(memory):
+    acts = {
+        "ingest": lambda: memory.ingest("x", user="ada"),
+        "search": lambda: memory.search("x", user="ada"),
+        "erase": lambda: memory.erase(user="ada"),
+        "verify": lambda: memory.verify(),
+        "backup": lambda: memory.backup(folder / "b.libravdb"),
+        "status": lambda: memory.status(),
+    }
+    refused = []
+    for name, act in acts.items():
+        try:
+            act()
+        except StoreClosedError:
+            refused.append(name)
+    memory.close()
+    return refused
+
+memory = Memory.open(folder / "store.libravdb", config=config)
+stop = threading.Event()
+kept = []
+
+def ingest(name):  # a fork may come while any lock is held
+    number = 0
+    while not stop.is_set():
+        kept.append(memory.ingest(f"heron {name} {number}", user="ada").id)
+        number += 1
+
+threads = [threading.Thread(target=ingest, args=(name,)) for name in "ab"]
+for thread in threads:
+    thread.start()
+answers = []
+for _ in range(10):
+    reading, writing = os.pipe()
+    pid = os.fork()
+    if pid == 0:
+        os.write(writing, json.dumps(refusals(memory)).encode())
+        os._exit(0)
+    os.close(writing)
+    with os.fdopen(reading) as pipe:
+        answers.append(json.load(pipe))
+    os.waitpid(pid, 0)
+stop.set()
+for thread in threads:
+    thread.join()
+assert memory.wait(60)
+sound = memory.verify().ok
+# A child that stays alive does not keep the store.
+reading, writing = os.pipe()
+if (pid := os.fork()) == 0:
+    os.close(writing)
+    os.read(reading, 1)
+    os._exit(0)
+memory.close()
+with Memory.open(folder / "store.libravdb", config=config) as again:
+    held = {turn for turn in kept if again.get(turn).text.startswith("heron")}
+os.close(writing)
+os.waitpid(pid, 0)
+print(json.dumps({"answers": answers, "sound": sound, "kept": len(kept), "held": len(held)}))
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+def test_a_forked_child_finds_the_memory_closed_and_leaves_the_parents_alone(tmp_path: Path) -> None:
+    done = subprocess.run([sys.executable, "-c", PROGRAM, str(tmp_path)], capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stderr
+    said = json.loads(done.stdout)
+    everything = ["ingest", "search", "erase", "verify", "backup", "status"]
+    assert said["answers"] == [everything] * 10
+    assert said["sound"]
+    assert said["kept"] == said["held"] > 0
