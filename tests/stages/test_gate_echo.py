@@ -55,7 +55,8 @@ def test_text_of_an_unspaced_script_is_recognised() -> None:
     injected = "我叫李娜，住在杭州，对花生过敏，喜欢喝绿茶，周末常去西湖边散步。"
     known = fingerprint(injected)
     assert strip_echo(f"记得：{injected}我昨天搬家了", known) == "记得： 我昨天搬家了"
-    assert strip_echo("我叫李娜，我昨天搬家了", known) == "我叫李娜，我昨天搬家了"
+    for short in ("我叫李娜，我昨天搬家了", "我叫李娜，住在杭州，对花生，我昨天搬家了"):
+        assert strip_echo(short, known) is short
 
 
 @pytest.mark.parametrize(

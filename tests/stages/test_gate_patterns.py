@@ -235,6 +235,7 @@ def test_the_bones_of_code_are_seen(text: str, name: str) -> None:
 
 
 def test_specificity_counts_distinct_things_against_the_length() -> None:
+    assert judged("my dog(s) and box(es) are old").specificity == 0.0
     one, two = judged("see a.py").specificity, judged("see a.py and b.py").specificity
     assert (one, two) == (pytest.approx(0.2), pytest.approx(0.4))
     assert judged("see a.py and a.py and a.py").specificity == pytest.approx(one)

@@ -97,6 +97,12 @@ def test_without_technical_signs_the_score_is_the_conversational_branch_and_with
     assert blend(1.0, conversational, engineering) == engineering
 
 
+@given(shares, shares)
+@example(0.09, 0.03)
+def test_branches_that_agree_are_the_score_to_the_last_digit(technical: float, both: float) -> None:
+    assert blend(technical, both, both) == both
+
+
 @given(shares, shares, shares, shares)
 def test_the_score_is_continuous_in_technicality(one: float, other: float, left: float, right: float) -> None:
     jump = abs(blend(one, left, right) - blend(other, left, right))
