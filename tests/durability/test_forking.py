@@ -66,6 +66,17 @@ for thread in threads:
     thread.join()
 assert memory.wait(60)
 sound = memory.verify().ok
+# Nothing is let go of twice: not in a grandchild, and not what was closed before the fork.
+closed = Memory.open(folder / "other.libravdb", config=config)
+closed.close()
+files = [os.open(os.devnull, os.O_RDONLY) for _ in range(50)]
+if (pid := os.fork()) == 0:
+    if (pid := os.fork()) == 0:
+        for file in files:
+            os.fstat(file)
+        os._exit(0 if len(refusals(memory)) == 6 else 1)
+    os._exit(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))
+grandchild = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
 # A child that stays alive does not keep the store.
 reading, writing = os.pipe()
 if (pid := os.fork()) == 0:
@@ -77,7 +88,7 @@ with Memory.open(folder / "store.libravdb", config=config) as again:
     held = {turn for turn in kept if again.get(turn).text.startswith("heron")}
 os.close(writing)
 os.waitpid(pid, 0)
-print(json.dumps({"answers": answers, "sound": sound, "kept": len(kept), "held": len(held)}))
+print(json.dumps({"answers": answers, "sound": sound, "grandchild": grandchild, "kept": len(kept), "held": len(held)}))
 """
 
 
@@ -89,4 +100,5 @@ def test_a_forked_child_finds_the_memory_closed_and_leaves_the_parents_alone(tmp
     everything = ["ingest", "search", "erase", "verify", "backup", "status"]
     assert said["answers"] == [everything] * 10
     assert said["sound"]
+    assert said["grandchild"] == 0
     assert said["kept"] == said["held"] > 0

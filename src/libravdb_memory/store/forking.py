@@ -25,8 +25,10 @@ def abandon_in_children(held: Inherited) -> None:
 
 
 def _abandon_all() -> None:
-    _abandoned.extend(_open)
-    for held in _abandoned:
+    inherited = list(_open)
+    _open.clear()
+    _abandoned.extend(inherited)
+    for held in inherited:
         held.abandon()
 
 

@@ -47,26 +47,28 @@ class OwnerLock:
     """Held from construction to `release`."""
 
     def __init__(self, data: Path) -> None:
-        self._descriptor = os.open(lock_file(data), os.O_RDWR | os.O_CREAT, 0o600)
-        if not _try_lock(self._descriptor):
-            pid = _owner(self._descriptor)
-            os.close(self._descriptor)
-            raise StoreLockedError(data, pid)
+        descriptor = os.open(lock_file(data), os.O_RDWR | os.O_CREAT, 0o600)
         try:
-            os.ftruncate(self._descriptor, 0)
-            os.lseek(self._descriptor, 0, os.SEEK_SET)
-            os.write(self._descriptor, str(os.getpid()).encode())
+            if not _try_lock(descriptor):
+                raise StoreLockedError(data, _owner(descriptor))
+            os.ftruncate(descriptor, 0)
+            os.lseek(descriptor, 0, os.SEEK_SET)
+            os.write(descriptor, str(os.getpid()).encode())
         except BaseException:
-            os.close(self._descriptor)
+            os.close(descriptor)
             raise
+        self._descriptor: int | None = descriptor
 
     def release(self) -> None:
-        os.ftruncate(self._descriptor, 0)
-        os.close(self._descriptor)
+        if self._descriptor is not None:
+            os.ftruncate(self._descriptor, 0)
+        self.abandon()
 
     def abandon(self) -> None:
-        """In a forked child: the lock is the parent's, and ends with it."""
-        os.close(self._descriptor)
+        """Let go without a word; in a forked child the lock is still the parent's, and ends with it."""
+        descriptor, self._descriptor = self._descriptor, None
+        if descriptor is not None:  # once: the number may soon be another file's
+            os.close(descriptor)
 
 
 def _owner(descriptor: int) -> int | None:
