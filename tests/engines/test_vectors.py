@@ -3,7 +3,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from libravdb_memory.engines import vectors
@@ -34,6 +34,8 @@ def test_a_prefix_follows_the_formula_its_authors_give() -> None:
 
 
 @given(full_vectors)
+@example(np.array([[1e-40, 0, 0, 0, 0, 0, 0, 2e-40]], np.float32))
+@example(np.array([[3e38, 0, 0, 0, 0, 0, 0, -3.2e38]], np.float32))
 def test_unit_keeps_the_direction_at_any_magnitude(full: Any) -> None:
     row = vectors.unit(full)[0]
     if full.any():

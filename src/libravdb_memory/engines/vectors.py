@@ -16,17 +16,14 @@ from libravdb_memory.engines.protocol import Pooling
 F32 = NDArray[np.float32]
 I64 = NDArray[np.int64]
 
-_TINY = 1e-12
 _LAYER_NORM_EPSILON = 1e-5
 
 
 def unit(rows: F32) -> F32:
-    # A float32 square overflows above 1e19 and vanishes below 1e-19: scale first, and sum in float64.
+    # Squares of float32 values overflow or vanish in float32, never in float64.
     wide = rows.astype(np.float64)
-    largest = np.abs(wide).max(axis=-1, keepdims=True, initial=0.0)
-    scaled = wide / np.where(largest > 0, largest, 1.0)
-    length = np.linalg.norm(scaled, axis=-1, keepdims=True)
-    return np.asarray(scaled / np.maximum(length, _TINY), np.float32)
+    length = np.linalg.norm(wide, axis=-1, keepdims=True)
+    return np.asarray(wide / np.where(length > 0, length, 1.0), np.float32)
 
 
 def pool(tokens: F32, mask: I64, pooling: Pooling) -> F32:
