@@ -1,9 +1,9 @@
 """Vectors and texts to measure with, the same for the same numbers.
 
 Uniform or Gaussian vectors would mislead: all pairs are nearly orthogonal there, neighbours hardly differ, and graphs
-fail for reasons that real embeddings never give. Sentence embeddings have a common direction, a spectrum that falls as a
-power of the rank, and topics within topics of uneven size, so that the nearest neighbour comes nearer as the collection
-grows. These are built that way, with constants set on 12,000 chat sentences embedded by the bundled model:
+fail for reasons that real embeddings never give. Sentence embeddings have a common direction, a spectrum that falls as
+a power of the rank, and topics within topics of uneven size, so that the nearest neighbour comes nearer as the
+collection grows. These are built that way, with constants set on 12,000 chat sentences embedded by the bundled model:
 
                                             sentences   synthetic
     cosine of two, mean ± deviation         .06 ± .10   .07 ± .10
