@@ -1,10 +1,11 @@
 """Export and import: the whole store, or a part of it, as JSON Lines.
 
     {"format": "libravdb-memory", "version": 1}
-    {"type": "collection", "name": …, "append_only": …}
+    {"type": "collection", "name": …, "append_only": …, "searchable": …}
     {"type": "record", "collection": …, "group": …, "id": …, "ts": …, "text": …, "metadata": …, "hash": …}
     {"type": "edge", "parent": [collection, group, id], "child": [collection, group, id]}
-    {"type": "end", "records": …, "edges": …, "digest": "sha256:…"}
+    {"type": "mark", "record": [collection, group, id], "label": …, "data": …}
+    {"type": "end", "records": …, "edges": …, "marks": …, "digest": "sha256:…"}
 
 Laws: exporting what was imported gives the same bytes. Both directions stream. A line that is not what it claims, a
 hash that does not match its record, or a file that ends early is an error that names the line; import is idempotent,
@@ -15,18 +16,21 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import IO, cast
 
-from libravdb_memory.errors import InvalidInputError
+from libravdb_memory.errors import InvalidInputError, NotFoundError
 from libravdb_memory.identity import Json, canonical_json, content_hash
 from libravdb_memory.model import Draft, Record
-from libravdb_memory.store.protocol import Key, Link, Progress, Put, Store, Write
+from libravdb_memory.store.protocol import Key, Link, Mark, Progress, Put, Store, Write
 
 FORMAT = "libravdb-memory"
 VERSION = 1
 _BATCH = 500
+_OF_THIS_STORE_ONLY = frozenset({"_internal:gate"})  # counts in the change log, which is another one after an import
+_COUNTED = {"record": "records", "edge": "edges", "mark": "marks"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +40,7 @@ class ImportReport:
     records: int
     added: int
     edges: int
+    marks: int = 0
 
 
 # ── export ───────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -45,18 +50,22 @@ def export_lines(store: Store, progress: Progress | None = None) -> Iterator[str
     """Every line of an export, without line ends."""
     digest = hashlib.sha256()
     total = store.status().records
-    records = edges = 0
+    seen: Counter[Json] = Counter()
     for item in _items(store):
         line = canonical_json(item)
         digest.update(line.encode() + b"\n")
-        records += item.get("type") == "record"
-        edges += item.get("type") == "edge"
-        if progress and records % _BATCH == 0:
-            progress(records, total)
+        seen[item.get("type")] += 1
+        if progress and seen["record"] % _BATCH == 0:
+            progress(seen["record"], total)
         yield line
     if progress:
-        progress(records, records)
-    yield canonical_json({"type": "end", "records": records, "edges": edges, "digest": f"sha256:{digest.hexdigest()}"})
+        progress(seen["record"], seen["record"])
+    yield canonical_json({"type": "end", **_end(seen, digest.hexdigest())})
+
+
+def _end(seen: Counter[Json], digest: str) -> dict[str, Json]:
+    counted: dict[str, Json] = {name: seen[kind] for kind, name in _COUNTED.items()}
+    return {**counted, "digest": f"sha256:{digest}"}
 
 
 def export_to(out: IO[str], store: Store, progress: Progress | None = None) -> int:
@@ -69,10 +78,19 @@ def export_to(out: IO[str], store: Store, progress: Progress | None = None) -> i
 
 
 def _items(store: Store) -> Iterator[Mapping[str, Json]]:
+    last_refs: dict[str, int] = {}
     yield {"format": FORMAT, "version": VERSION}
     for info in store.collections():
-        yield {"type": "collection", "name": info.name, "append_only": info.append_only}
+        if info.name in _OF_THIS_STORE_ONLY:
+            continue
+        yield {
+            "type": "collection",
+            "name": info.name,
+            "append_only": info.append_only,
+            "searchable": info.searchable,
+        }
         for record in _records(store, info.name):
+            last_refs[info.name] = record.ref
             yield {
                 "type": "record",
                 "collection": record.collection,
@@ -83,7 +101,9 @@ def _items(store: Store) -> Iterator[Mapping[str, Json]]:
                 "metadata": record.metadata,
                 "hash": record.hash,
             }
-    yield from _edges(store)
+    told = _Told(store, last_refs)
+    yield from _edges(told)
+    yield from _marks(told)
 
 
 def _records(store: Store, collection: str) -> Iterator[Record]:
@@ -96,17 +116,41 @@ def _records(store: Store, collection: str) -> Iterator[Record]:
             return
 
 
-def _edges(store: Store) -> Iterator[Mapping[str, Json]]:
+@dataclass(frozen=True, slots=True)
+class _Told:
+    """Up to which ref the records of each collection are in the export. What came later, while it was written, is not
+    spoken of: the file must be whole in itself."""
+
+    store: Store
+    last_refs: Mapping[str, int]
+
+    def addresses(self, refs: set[int]) -> dict[int, list[Json]]:
+        records = self.store.fetch(sorted(refs)).values()
+        return {
+            record.ref: [record.collection, record.group, record.id]
+            for record in records
+            if record.ref <= self.last_refs.get(record.collection, -1)
+        }
+
+
+def _edges(told: _Told) -> Iterator[Mapping[str, Json]]:
     last: tuple[int, int] | None = None
-    while pairs := store.edges(after=last, limit=_BATCH):
-        ends = store.fetch(sorted({ref for pair in pairs for ref in pair}))
+    while pairs := told.store.edges(after=last, limit=_BATCH):
+        ends = told.addresses({ref for pair in pairs for ref in pair})
         for parent, child in pairs:
-            yield {"type": "edge", "parent": _address(ends[parent]), "child": _address(ends[child])}
+            if parent in ends and child in ends:
+                yield {"type": "edge", "parent": ends[parent], "child": ends[child]}
         last = pairs[-1]
 
 
-def _address(record: Record) -> list[Json]:
-    return [record.collection, record.group, record.id]
+def _marks(told: _Told) -> Iterator[Mapping[str, Json]]:
+    last: tuple[int, str] | None = None
+    while marks := told.store.all_marks(after=last, limit=_BATCH):
+        records = told.addresses({mark.ref for mark in marks})
+        for mark in marks:
+            if mark.ref in records:
+                yield {"type": "mark", "record": records[mark.ref], "label": mark.label, "data": mark.data}
+        last = (marks[-1].ref, marks[-1].label)
 
 
 # ── import ───────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -116,38 +160,66 @@ def import_lines(store: Store, lines: Iterable[str], progress: Progress | None =
     """Add everything in the lines to the store; what is there already stays as it is."""
     reader = _Reader(lines)
     reader.header()
-    policies: dict[str, bool] = {}
+    policies: dict[str, _Policy] = {}
     batch: list[Write] = []
-    records = added = edges = 0
+    seen: Counter[Json] = Counter()
+    added = 0
     for item in reader:
-        match item.get("type"):
-            case "collection":
-                policies[reader.text(item, "name")] = item.get("append_only") is True
-            case "record":
-                batch.append(_put(reader, item, policies))
-                records += 1
-            case "edge":
-                batch.append(Link(reader.key(item, "parent"), reader.key(item, "child")))
-                edges += 1
-            case "end":
-                reader.check_end(item, records, edges)
-                break
-            case kind:
-                raise reader.error(f"unknown type {kind!r}")
+        kind = item.get("type")
+        if kind == "end":
+            reader.check_end(item, seen)
+            break
+        if kind == "collection":
+            policies[reader.text(item, "name")] = _Policy(
+                item.get("append_only") is True, item.get("searchable") is not False
+            )
+            continue
+        batch.append(_write(reader, item, policies))
+        seen[kind] += 1
         if len(batch) >= _BATCH:
-            added += sum(store.commit(batch).fresh)
+            added += _commit(store, reader, batch)
             batch = []
             if progress:
-                progress(records, 0)
+                progress(seen["record"], 0)
     else:
         raise reader.error("the file ends early: its last line is missing; what came before is imported")
-    added += sum(store.commit(batch).fresh) if batch else 0
+    added += _commit(store, reader, batch)
     if progress:
-        progress(records, records)
-    return ImportReport(records, added, edges)
+        progress(seen["record"], seen["record"])
+    return ImportReport(seen["record"], added, seen["edge"], seen["mark"])
 
 
-def _put(reader: _Reader, item: Mapping[str, Json], policies: Mapping[str, bool]) -> Put:
+def _commit(store: Store, reader: _Reader, batch: Sequence[Write]) -> int:
+    try:
+        return sum(store.commit(batch).fresh) if batch else 0
+    except NotFoundError as error:
+        raise reader.error(
+            f"the file was changed or cut: an edge or a mark up to here names no record ({error})"
+        ) from None
+
+
+@dataclass(frozen=True, slots=True)
+class _Policy:
+    append_only: bool = False
+    searchable: bool = True
+
+
+def _write(reader: _Reader, item: Mapping[str, Json], policies: Mapping[str, _Policy]) -> Write:
+    match item.get("type"):
+        case "record":
+            return _put(reader, item, policies)
+        case "edge":
+            return Link(reader.key(item, "parent"), reader.key(item, "child"))
+        case "mark":
+            data = item.get("data")
+            if not isinstance(data, dict):
+                raise reader.error("data must be an object")
+            return Mark(reader.key(item, "record"), reader.text(item, "label"), data, overwrite=False)
+        case kind:
+            raise reader.error(f"unknown type {kind!r}")
+
+
+def _put(reader: _Reader, item: Mapping[str, Json], policies: Mapping[str, _Policy]) -> Put:
     collection, metadata, ts = reader.text(item, "collection"), item.get("metadata"), item.get("ts")
     if not isinstance(metadata, dict) or not isinstance(ts, int) or isinstance(ts, bool):
         raise reader.error("metadata must be an object and ts an integer")
@@ -156,7 +228,8 @@ def _put(reader: _Reader, item: Mapping[str, Json], policies: Mapping[str, bool]
     )
     if content_hash(draft.group, draft.id, ts, draft.text, canonical_json(metadata)) != item.get("hash"):
         raise reader.error(f"the record {draft.id!r} does not match its hash")
-    return Put(draft, append_only=policies.get(collection, False))
+    policy = policies.get(collection, _Policy())
+    return Put(draft, append_only=policy.append_only, searchable=policy.searchable)
 
 
 class _Reader:
@@ -182,8 +255,8 @@ class _Reader:
         if first.get("version") != VERSION:
             raise self.error(f"format version {first.get('version')} is not known here; upgrade libravdb-memory")
 
-    def check_end(self, item: Mapping[str, Json], records: int, edges: int) -> None:
-        counted = {"records": records, "edges": edges, "digest": f"sha256:{self._digest.hexdigest()}"}
+    def check_end(self, item: Mapping[str, Json], seen: Counter[Json]) -> None:
+        counted = _end(seen, self._digest.hexdigest())
         if wrong := [name for name, value in counted.items() if item.get(name) != value]:
             raise self.error(f"the file was changed or cut: {', '.join(wrong)} of its last line do not match")
 

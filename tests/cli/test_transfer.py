@@ -31,14 +31,15 @@ def test_export_and_import_round_trip_byte_for_byte(cli: Run, filled: str, tmp_p
     other = tmp_path / "other.libravdb"
     assert cli("--db", other, "import", "-", stdin=filled).code == 0
     assert cli("--db", other, "export", "-").out == filled
-    assert len(filled.splitlines()) == 24 + 3 + 2
+    assert sum('"type":"mark"' not in line for line in filled.splitlines()) == 24 + 3 + 2
 
 
 def test_a_pipe_between_two_processes_carries_everything(libravdb: Run, filled: str, tmp_path: Path) -> None:
     exported = libravdb("export", "-")
     assert exported.out == filled
     imported = libravdb("import", "-", "--db", tmp_path / "folder", "--json", stdin=exported.out)
-    assert json.loads(imported.out) == {"records": 24, "added": 24, "edges": 0}
+    report = json.loads(imported.out)
+    assert (report["records"], report["added"], report["edges"]) == (24, 24, 0)
     assert libravdb("export", "-", LIBRAVDB_DB_PATH=str(tmp_path / "folder")).out == filled
 
 

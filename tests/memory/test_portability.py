@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from libravdb_memory import Config, ConflictError, InvalidInputError, Memory
 from libravdb_memory.model import Draft
 from libravdb_memory.portability import export_lines, import_lines
-from libravdb_memory.store.protocol import Key, Link, Put
+from libravdb_memory.store.protocol import Key, Link, Mark, Put, Selection
 from libravdb_memory.store.sqlite.store import SqliteStore
 
 any_text = st.text(st.characters(exclude_categories=["Cs"]), max_size=50)
@@ -51,11 +51,13 @@ def lines_of(export: str) -> list[str]:
 
 
 def test_an_export_imported_elsewhere_exports_to_the_same_bytes(memory: Memory, tmp_path: Path, hashed: Config) -> None:
+    assert memory.wait(60)
     first = exported(memory)
-    with Memory.open(tmp_path / "copy", config=hashed) as copy:
-        report = copy.import_(lines_of(first))
+    with SqliteStore.open(tmp_path / "copy") as store:
+        report = import_lines(store, lines_of(first))
         assert (report.records, report.added, report.edges) == (1200, 1200, 0)
-        assert exported(copy) == first
+        assert "".join(f"{line}\n" for line in export_lines(store)) == first
+    with Memory.open(tmp_path / "copy", config=hashed) as copy:
         again = copy.import_(lines_of(first))
         assert (again.records, again.added) == (1200, 0)
         assert copy.wait(60)
@@ -77,22 +79,35 @@ def test_an_export_imported_elsewhere_exports_to_the_same_bytes(memory: Memory, 
         ),
         unique_by=lambda record: record[:3],
         max_size=12,
-    )
+    ),
+    labels=st.lists(st.tuples(any_name, st.dictionaries(any_text, any_text, max_size=2)), max_size=4),
 )
-def test_any_store_round_trips_with_its_edges(tmp_path_factory: pytest.TempPathFactory, records: list) -> None:  # type: ignore[type-arg]
+def test_any_store_round_trips_with_its_edges_and_marks(
+    tmp_path_factory: pytest.TempPathFactory,
+    records: list,  # type: ignore[type-arg]
+    labels: list[tuple[str, dict[str, str]]],
+) -> None:
     folder = tmp_path_factory.mktemp("roundtrip")
     keys = [Key(collection, record_id, group) for collection, group, record_id, *_ in records]
     puts = [
-        Put(Draft(collection, record_id, text, metadata, ts, group), append_only=collection < "m")
+        Put(
+            Draft(collection, record_id, text, metadata, ts, group),
+            append_only=collection < "m",
+            searchable=collection > "c",
+        )
         for collection, group, record_id, text, ts, metadata in records
     ]
     links = [Link(parent, child) for parent, child in pairwise(keys)]
     source, target = SqliteStore.open(folder / "a"), SqliteStore.open(folder / "b")
     try:
         source.commit([*puts, *links])
+        source.commit([Mark(key, label, data) for label, data in labels for key in reversed(keys)])
         lines = list(export_lines(source))
-        import_lines(target, lines)
+        report = import_lines(target, lines)
+        assert report.marks == len(keys) * len({label for label, _ in labels})
         assert list(export_lines(target)) == lines
+        assert target.collections() == source.collections()
+        assert target.verify().ok
     finally:
         source.close()
         target.close()
@@ -117,6 +132,8 @@ def test_damage_is_refused_by_the_line(memory: Memory, tmp_path: Path, hashed: C
             '{"type":"record","collection":"c","id":5,"group":"","text":"","ts":0,"metadata":{}}\n',
         ],
         "must be [collection": [good[0], '{"type":"edge","parent":[1,2],"child":[]}\n'],
+        "data must be": [good[0], '{"type":"mark","record":["c","","1"],"label":"l","data":[]}\n'],
+        "record must be [collection": [good[0], '{"type":"mark","record":"c","label":"l","data":{}}\n'],
         "": [],
     }
     for number, (reason, lines) in enumerate(cases.items()):
@@ -133,3 +150,31 @@ def test_progress_is_told(memory: Memory) -> None:
     memory.export(io.StringIO(), lambda done, total: seen.append((done, total)))
     assert seen[-1] == (1200, 1200)
     assert len(seen) >= 3
+
+
+def test_a_mark_that_is_there_already_stays_as_it_is(tmp_path: Path) -> None:
+    key = Key("c", "1")
+    with SqliteStore.open(tmp_path / "a") as source, SqliteStore.open(tmp_path / "b") as target:
+        for store, said in ((source, "theirs"), (target, "mine")):
+            store.commit([Put(Draft("c", "1", "text")), Mark(key, "shared", {"said": said})])
+        source.commit([Mark(key, "only theirs", {"said": "theirs"})])
+        import_lines(target, export_lines(source))
+        assert [(mark.label, mark.data["said"]) for mark in target.all_marks()] == [
+            ("only theirs", "theirs"),
+            ("shared", "mine"),
+        ]
+
+
+def test_an_export_of_a_store_in_use_is_whole_in_itself(tmp_path: Path) -> None:
+    with SqliteStore.open(tmp_path / "a") as source, SqliteStore.open(tmp_path / "b") as target:
+        source.commit([Put(Draft("c", name, "text")) for name in ("1", "2", "3")])
+        source.commit([Mark(Key("c", name), "seen") for name in ("1", "2", "3")])
+        lines = export_lines(source)
+        begun = [next(lines) for _ in range(5)]
+        assert '"id":"3"' in begun[-1]
+        source.commit(
+            [Put(Draft("c", "late", "text")), Mark(Key("c", "late"), "seen"), Link(Key("c", "late"), Key("c", "1"))]
+        )
+        source.erase(Selection(keys=(Key("c", "2"),)))
+        report = import_lines(target, [*begun, *lines])
+        assert (report.records, report.edges, report.marks) == (3, 0, 2)
