@@ -38,6 +38,8 @@ from libravdb_memory.store.protocol import (
     Filter,
     Key,
     Link,
+    Mark,
+    Marked,
     Not,
     OneOf,
     Put,
@@ -783,6 +785,12 @@ class StoreContract:
         store = cls.make_store(tmp_path_factory.mktemp("filters"))
         store.commit([put("f", f"id{n}", metadata=row, ts=n, group=f"g{n % 3}") for n, row in enumerate(FILTERED)])
         store.commit([put("other", "id0", metadata=FILTERED[0], group="g0")])
+        for label, step in MARKED.items():
+            marked = range(0, len(FILTERED), step)
+            store.commit([Mark(Key("f", f"id{n}", f"g{n % 3}"), label) for n in marked])
+        space = store.add_space("sha256:one", "one", DIMENSIONS)
+        refs = [todo.ref for todo in store.unembedded(space, 1000)]
+        store.put_vectors(space, refs, np.ones((len(refs), DIMENSIONS), np.float32))
         yield store
         store.close()
 
@@ -795,6 +803,8 @@ class StoreContract:
         newest = every(shelf, "f", where, newest=True)
         assert [record.id for record in newest] == expected[::-1]
         assert len(shelf.search_text("f", word("words"), 1000, where=where)) == len(expected)
+        found = shelf.search_vectors("f", axis(0), 1000, where=where).hits
+        assert [hit.ref for hit in found] == [record.ref for record in newest[::-1]]
 
     @pytest.mark.parametrize(
         "where",
@@ -867,6 +877,9 @@ FILTERED: list[dict[str, Json]] = [
 ] + [{}, {"k": 1, "": 2}]
 
 
+MARKED = {"third": 3, "seventh": 7}  # label -> every how many-th record has it
+
+
 def _scalars() -> st.SearchStrategy[Any]:
     return st.sampled_from(
         [None, True, False, 0, 1, 1.0, 2.5, -1, "1", "true", "", "null", "é\n\"'\\", "a\0b", "nowhere"]
@@ -884,6 +897,7 @@ _leaves: st.SearchStrategy[Filter] = st.one_of(
     st.builds(OneOf, st.just("group"), st.lists(st.sampled_from(["g0", "g2"]), max_size=2).map(tuple)),
     st.builds(Equals, st.just("id"), st.sampled_from(["id3", "id999", 3])),
     st.builds(Equals, st.just("ts"), st.sampled_from([3, 3.0, "3", True, None])),
+    st.builds(Marked, st.sampled_from([*MARKED, "nobody"])),
 )
 filters: st.SearchStrategy[Filter] = st.recursive(
     _leaves,
@@ -912,6 +926,8 @@ def _admits(where: Filter, group: str, record_id: str, ts: int, metadata: Mappin
             case Between(name, low, high):
                 value = value_of(name)
                 return _is_number(value) and (low is None or value >= low) and (high is None or value <= high)
+            case Marked(label):
+                return label in MARKED and ts % MARKED[label] == 0
             case Not(of):
                 return not judge(of)
             case AllOf(parts):

@@ -18,13 +18,27 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, ru
 
 from libravdb_memory.errors import AppendOnlyError, ConflictError, LibraVDBError, NotFoundError, StaleVersionError
 from libravdb_memory.model import Draft, Record
-from libravdb_memory.store.protocol import Expect, Key, Link, Put, Remove, Selection, Store, TextQuery, Write
+from libravdb_memory.store.protocol import (
+    Expect,
+    Key,
+    Link,
+    Mark,
+    Marked,
+    Put,
+    Remove,
+    Selection,
+    Store,
+    TextQuery,
+    Unmark,
+    Write,
+)
 
 WORDS = ("alpha", "beta", "gamma", "delta")
-RAW = "raw"
+RAW, QUIET = "raw", "quiet"
+LABELS = ("red", "blue")
 DIMENSIONS = 3
 keys = st.builds(
-    Key, st.sampled_from(["free", "other", RAW]), st.sampled_from(["1", "2", "\0x"]), st.sampled_from(["", "g"])
+    Key, st.sampled_from(["free", "other", RAW, QUIET]), st.sampled_from(["1", "2", "\0x"]), st.sampled_from(["", "g"])
 )
 texts = st.lists(st.sampled_from(WORDS), max_size=3).map(" ".join)
 puts = st.tuples(keys, texts, st.integers(0, 1), st.booleans(), st.booleans())
@@ -43,6 +57,7 @@ class Model:
     records: dict[Key, Kept] = field(default_factory=dict)
     edges: set[tuple[Key, Key]] = field(default_factory=set)
     vectors: dict[int, int] = field(default_factory=dict)  # ref -> axis
+    marks: dict[tuple[Key, str], int] = field(default_factory=dict)
     highest: int = 0
 
     def copy(self) -> Model:
@@ -50,6 +65,7 @@ class Model:
             {key: Kept(kept.text, kept.ts, kept.version, kept.ref) for key, kept in self.records.items()},
             set(self.edges),
             dict(self.vectors),
+            dict(self.marks),
             self.highest,
         )
 
@@ -73,6 +89,7 @@ class Model:
         if kept is not None:
             self.vectors.pop(kept.ref, None)
             self.edges = {edge for edge in self.edges if key not in edge}
+            self.marks = {place: data for place, data in self.marks.items() if place[0] != key}
 
     def above(self, key: Key) -> set[Key]:
         found, waiting = {key}, [key]
@@ -91,6 +108,11 @@ class Model:
             raise ConflictError(parent.id)
         self.edges.add((parent, child))
 
+    def mark(self, key: Key, label: str, number: int) -> None:
+        if key not in self.records:
+            raise NotFoundError(key.id)
+        self.marks[key, label] = number
+
 
 class StoreMachine(RuleBasedStateMachine):
     make: Callable[[Path], Store]
@@ -108,7 +130,13 @@ class StoreMachine(RuleBasedStateMachine):
     @rule(wanted=st.lists(puts, min_size=1, max_size=3))
     def put(self, wanted: list[tuple[Key, str, int, bool, bool]]) -> None:
         writes: list[Write] = [
-            Put(Draft(key.collection, key.id, text, {"t": text}, ts, key.group), replace, key.collection == RAW, given)
+            Put(
+                Draft(key.collection, key.id, text, {"t": text}, ts, key.group),
+                replace,
+                append_only=key.collection == RAW,
+                ts_given=given,
+                searchable=key.collection != QUIET,
+            )
             for key, text, ts, replace, given in wanted
         ]
         trial = self.model.copy()
@@ -138,6 +166,18 @@ class StoreMachine(RuleBasedStateMachine):
         trial = self.model.copy()
         if self._same_outcome(lambda: trial.link(parent, child), lambda: self.store.commit([Link(parent, child)])):
             self.model = trial
+
+    @rule(wanted=st.lists(st.tuples(keys, st.sampled_from(LABELS), st.integers(0, 2)), min_size=1, max_size=2))
+    def mark(self, wanted: list[tuple[Key, str, int]]) -> None:
+        trial = self.model.copy()
+        writes = [Mark(key, label, {"n": number}) for key, label, number in wanted]
+        if self._same_outcome(lambda: [trial.mark(*one) for one in wanted], lambda: self.store.commit(writes)):
+            self.model = trial
+
+    @rule(key=keys, label=st.sampled_from(LABELS))
+    def unmark(self, key: Key, label: str) -> None:
+        self.store.commit([Unmark(key, label)])
+        self.model.marks.pop((key, label), None)
 
     @rule(key=keys, version=st.integers(0, 2))
     def expect(self, key: Key, version: int) -> None:
@@ -186,7 +226,7 @@ class StoreMachine(RuleBasedStateMachine):
 
     @invariant()
     def holds_the_records_of_the_model(self) -> None:
-        for collection in {"free", "other", RAW}:
+        for collection in {"free", "other", RAW, QUIET}:
             expected = {key: kept for key, kept in self.model.records.items() if key.collection == collection}
             records = self.store.page(collection).records
             assert {_key(record): (record.text, record.ts, record.version, record.ref) for record in records} == {
@@ -198,6 +238,7 @@ class StoreMachine(RuleBasedStateMachine):
 
     @invariant()
     def finds_what_the_model_has(self) -> None:
+        assert self.store.search_text(QUIET, TextQuery(((WORDS[0],),)), 100) == ()
         for collection, word in (("free", "alpha"), (RAW, "beta")):
             found = {hit.ref for hit in self.store.search_text(collection, TextQuery(((word,),)), 100)}
             assert found == {
@@ -217,6 +258,21 @@ class StoreMachine(RuleBasedStateMachine):
                 ref: float(axis == 0) for ref, axis in vectors.items()
             }
             assert found.missing == len(refs) - len(vectors)
+        assert not self.store.search_vectors(QUIET, query, 100).missing
+
+    @invariant()
+    def carries_the_marks_of_the_model(self) -> None:
+        refs = {key: kept.ref for key, kept in self.model.records.items()}
+        stored = {(mark.ref, mark.label): mark.data["n"] for mark in self.store.all_marks()}
+        assert stored == {(refs[key], label): number for (key, label), number in self.model.marks.items()}
+        query = np.eye(DIMENSIONS, dtype=np.float32)[0]
+        for collection, label in (("free", "red"), (RAW, "blue"), (QUIET, "red")):
+            expected = {refs[key] for key, its in self.model.marks if key.collection == collection and its == label}
+            where = Marked(label)
+            assert {record.ref for record in self.store.page(collection, where=where).records} == expected
+            assert self.store.count_marks(collection, label) == len(expected)
+            found = self.store.search_vectors(collection, query, 100, where=where)
+            assert {hit.ref for hit in found.hits} == expected & self.model.vectors.keys()
 
     @invariant()
     def connects_what_the_model_connects(self) -> None:

@@ -9,9 +9,10 @@ import pytest
 from libravdb_memory.store.protocol import Store
 from libravdb_memory.store.sqlite.store import SqliteStore
 
-pytest.register_assert_rewrite("tests.store.conformance", "tests.store.machine")
+pytest.register_assert_rewrite("tests.store.conformance", "tests.store.conformance_marks", "tests.store.machine")
 
 from tests.store.conformance import StoreContract  # noqa: E402
+from tests.store.conformance_marks import MarksContract  # noqa: E402
 from tests.store.machine import state_machine_for  # noqa: E402
 
 
@@ -20,6 +21,10 @@ def make_store(folder: Path) -> Store:
 
 
 class TestSqliteStore(StoreContract):
+    make_store = staticmethod(make_store)
+
+
+class TestSqliteMarks(MarksContract):
     make_store = staticmethod(make_store)
 
 

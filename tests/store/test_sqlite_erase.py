@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from libravdb_memory.model import Draft
-from libravdb_memory.store.protocol import Key, Put, Selection
+from libravdb_memory.store.protocol import Key, Mark, Put, Selection
 from libravdb_memory.store.sqlite.store import SqliteStore
 
 SECRETS = ("xylophonequux", "zanzibarwombat", "quetzalfjord")
@@ -39,6 +39,8 @@ def fill(store: SqliteStore) -> None:
                         append_only=True,
                     ),
                     Put(Draft(f"user:{secret}", "1", secret, {})),
+                    Mark(Key("history:ada", f"id-{secret}-{n}", f"session-{secret}"), secret, {secret: secret}),
+                    Mark(Key("history:ada", f"plain-{n}"), "seen", {"n": n}),
                 ]
             )
 

@@ -10,7 +10,7 @@ import pytest
 
 from libravdb_memory.errors import StoreCorruptError
 from libravdb_memory.model import Draft
-from libravdb_memory.store.protocol import Key, Link, Problem, Put, TextQuery
+from libravdb_memory.store.protocol import Key, Link, Mark, Problem, Put, TextQuery
 from libravdb_memory.store.sqlite.store import SqliteStore
 
 FIRST = (1 << 40) + 1
@@ -21,6 +21,7 @@ def data(tmp_path: Path) -> Path:
     with SqliteStore.open(tmp_path / "s.libravdb") as store:
         store.commit([Put(Draft("a", str(n), f"record number {n} with words", {"n": n})) for n in range(50)])
         store.commit([Link(Key("a", "0"), Key("a", "1")), Link(Key("a", "1"), Key("a", "2"))])
+        store.commit([Mark(Key("a", str(n)), "seen", {"n": n}) for n in range(5)])
         space = store.add_space("sha256:one", "one", 2)
         refs = [item.ref for item in store.unembedded(space, 100)]
         store.put_vectors(space, refs, np.ones((50, 2), np.float32))
@@ -53,6 +54,9 @@ def problems_of(data: Path) -> list[Problem]:
         ("INSERT INTO grp (collection, name) VALUES (99, 'lost')", "group", "restore"),
         ("INSERT INTO edge VALUES (FIRST, 12345)", "edge", "restore"),
         ("INSERT INTO edge VALUES (THIRD, FIRST)", "edge", "restore"),
+        ("INSERT INTO mark VALUES (1, 12345, '{}')", "mark", "restore"),
+        ("INSERT INTO mark VALUES (77, FIRST, '{}')", "mark", "restore"),
+        ("UPDATE mark SET data = '{' WHERE ref = FIRST", "mark", "restore"),
         ("INSERT INTO vector_1 VALUES (12345, x'0000803f0000803f')", "vector", "reindex"),
         ("UPDATE vector_1 SET data = x'00' WHERE ref = FIRST", "vector", "reindex"),
         ("UPDATE vector_1 SET data = x'0000c07f0000803f' WHERE ref = FIRST", "vector", "reindex"),

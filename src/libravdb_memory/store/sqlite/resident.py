@@ -68,7 +68,8 @@ class View:
 
     def slots_of(self, refs: Refs) -> Slots:
         """Live slots of those refs that have one, in no particular order."""
-        slots = self.places.newest(np.unique(refs))
+        # Telling that refs ascend takes a hundredth of the time of sorting them out.
+        slots = self.places.newest(refs if (refs[1:] > refs[:-1]).all() else np.unique(refs))
         slots = slots[slots >= 0]
         living: Slots = slots[~np.isin(slots, self.dead)] if len(self.dead) else slots
         return living
