@@ -21,6 +21,18 @@ def phrase_at(table: Phrases, words: list[str], index: int) -> bool:
     return any(tuple(words[index : index + len(phrase)]) == phrase for phrase in table.get(words[index], ()))
 
 
+def is_talk(words: list[str], index: int) -> bool:
+    """Whether an idiom begins at words[index]; a saying counts only when it stands nearly alone."""
+    return phrase_at(IDIOMS, words, index) or any(
+        tuple(words[index : index + len(phrase)]) == phrase and _stands_alone(words, index + len(phrase))
+        for phrase in SAYINGS.get(words[index] if index < len(words) else "", ())
+    )
+
+
+def _stands_alone(words: list[str], after: int) -> bool:
+    return len(words) - after <= 1 or words[after] == ","
+
+
 # Words that turn a polite question or a proposal into a standing instruction.
 STANDING = phrases(
     """
@@ -32,36 +44,44 @@ STANDING = phrases(
 # Openings that look like imperatives and are talk.
 IDIOMS = phrases(
     """
-    thank you | thank god | thank goodness | thank heavens | thanks | guess | suppose | hope | wish | love | like
-    | want | need | hate | miss | doubt | agree with | agree ! | seem | mean | bet | imagine | notice | see
-    | welcome | depend | matter | look at that | look at this | look like | look who | look , | look ! | wait ,
-    | wait ! | wait . | wait what | wait a | wait no | wait so | listen , | say , | never mind | never again
-    | never been | never a | never too | never have | never fear | never know | come on | come to think | come again
-    | hang on | hang in | hold on | hold up | go figure | go for it | go on | forget it | forget about it
-    | take care , | take care and | take your time | have a nice | have a good | have a great | have a lovely
+    better late | better safe | say hi | say hello | thank you | thank god | thank goodness | thank heavens | thanks
+    | guess | suppose | hope | wish | love | like | want | need | hate | miss | agree ! | seem | mean | bet
+    | imagine | see | welcome | depend | matter | look at that | look at this | look , | look ! | wait , | wait !
+    | listen , | say , | never mind | never again | never been | never a | never too | never have | never fear
+    | never know | go on ! | take care , | have a nice | have a good | have a great | have a lovely
     | have a wonderful | have a safe | have fun | have to | have you | have been | have not | have i | have we
-    | have they | have n't | have no idea | have got | enjoy | check this out | get well | get out | get this
-    | get it ? | keep up the good | keep it up | keep me posted | stay tuned | stay safe | let me | let us
-    | let it be | let there | let alone | mind you | trust me | believe me | believe it | long story | rest in peace
-    | rest assured | cheer up | fast forward | think so | think i | think we | think he | think she | think it is
-    | think that | think about it | give me a break | give it a rest | give or take | god | bless | tell me about it
-    | tell you what | be right back | be back | be it | be that as | be there | believe i | speak of | speak soon
-    | talk soon | talk later | talk to you | call it a day | fancy that | feel like | feel better | feel bad
-    | feel good | feel sorry | remember when | remember how | remember that time | remember me | remember ?
-    | know what | know that feeling | sound good | sound great | work in progress | better late | better safe
-    | better than | may the | sleep well | sleep tight | excuse me | pardon me | pardon ? | forgive me | count me
-    | sign me up | beats me | search me | note to self | stop it | shut up | shut the | make no mistake
-    | make yourself | please advise | please find | please let me know | please see | please ! | let you know
-    | do you | do i | do we | do they | do not you | do not we | do not i | do not worry | do not know
-    | do not think | do not care | do not mind | do not mention it | do not get me | do not tell me | do not want
-    | do not like | do not feel like | do not believe me | do not need | do not even | do not have | do not remember
-    | do not recall | do not see why | do not understand | do not get why | do not get it | do well | do it yourself
-    | do as | does | head over heels | hats off | last | let it | bring it on | break a leg | check it out
-    | watch this | say hi | say hello | say thanks | give me a sec | give me a second | give me a minute
-    | give me a moment | have a seat | be right there | never say never | time to | time for | time flies
-    | keep calm | you can do it | check this | long live | drive safe | drive safely | stay strong | stay healthy
-    | hang tight | sit tight | cry me | lie low | back then | back in | back when | back home | back at | back to
-    | rain or shine | rain check | fair enough
+    | have they | have n't | have no idea | have got | enjoy | let me | let us | believe me | believe it | think so
+    | think i | think we | think he | think she | god | bless | be right back | be back | be it | be that as
+    | be there | believe i | remember when | remember how | remember that time | remember me | remember ?
+    | please advise | please find | please let me know | please see | please ! | do you | do i | do we | do they
+    | do not you | do not we | do not i | do not worry | do not know | do not think so | do not think i
+    | do not think we | do not think it | do not think that | do not think you | do not think he | do not think she
+    | do not think they | do not care | do not mind | do not mention it | do not get me | do not tell me
+    | do not want | do not like | do not feel like | do not believe me | do not need | do not even | do not have
+    | do not remember | do not recall | do not see why | do not understand | do not get why | do not get it
+    | do well | do it yourself | do as | does | last | have a seat | be right there | never say never | time to
+    | time for | back then | back in | back when | notice how | notice that | notice the | doubt it | doubt that
+    """
+)
+
+# The same, but only when hardly anything follows: "Hold on." is talk, "Hold on to the receipt." is not.
+SAYINGS = phrases(
+    """
+    agree with | look like | look who | wait . | wait what | wait a | wait no | wait so | come on | come to think
+    | come again | hang on | hang in | hold on | hold up | go figure | go for it | forget it | forget about it
+    | take care and | take your time | check this out | get well | get out | get this | get it ? | keep up the good
+    | keep it up | keep me posted | stay tuned | stay safe | let it be | let there | let alone | mind you | trust me
+    | long story | rest in peace | rest assured | cheer up | fast forward | think it is | think that
+    | think about it | give me a break | give it a rest | give or take | tell me about it | tell you what | speak of
+    | speak soon | talk soon | talk later | talk to you | call it a day | fancy that | feel like | feel better
+    | feel bad | feel good | feel sorry | know what | know that feeling | sound good | sound great
+    | work in progress | better late | better safe | better than | may the | sleep well | sleep tight | excuse me
+    | pardon me | pardon ? | forgive me | count me | sign me up | beats me | search me | note to self | stop it
+    | shut up | shut the | make no mistake | make yourself | let you know | head over heels | hats off | let it
+    | bring it on | break a leg | check it out | watch this | say hello | say thanks | give me a sec
+    | give me a second | give me a minute | give me a moment | time flies | keep calm | you can do it | check this
+    | long live | drive safe | drive safely | stay strong | stay healthy | hang tight | sit tight | cry me | lie low
+    | back home | back at | back to | rain or shine | rain check | fair enough
     """
 )
 

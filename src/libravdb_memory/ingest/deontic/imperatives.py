@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from . import lexicon as lex
 from .clause import Clause, Modality
-from .idioms import IDIOMS, phrase_at
+from .idioms import is_talk
 from .orders import BREAKS, LOOK_AHEAD, OPAQUE, could_be_verb, is_order, plain_past
 from .tokens import CODE
 from .verbs import VERBS
@@ -17,7 +17,7 @@ from .verbs import VERBS
 def imperative(clause: Clause, at: int) -> Modality | None:
     """The modality of an order that begins at word `at`: "Run the tests." is obligatory, "Avoid globals." forbidden."""
     words = clause.words
-    if phrase_at(IDIOMS, words, at):
+    if is_talk(words, at):
         return None
     word = clause.word(at)
     special = SPECIAL.get(word)
@@ -116,15 +116,18 @@ def _no(clause: Clause, at: int) -> Modality | None:
 
 
 def _note(clause: Clause, at: int) -> Modality | None:
-    """ "Note the exit code in the report." but not "Note that the cache is shared." """
-    following = clause.word(at + 1)
-    return "obligatory" if following in lex.ARTICLES - {"this", "these"} and clause.word(at + 2) else None
+    """ "Note down the serial number." but not "Note the minus sign", "Note that the cache is shared"."""
+    return "obligatory" if clause.word(at + 1) == "down" else None
 
 
 def _go(clause: Clause, at: int) -> Modality | None:
     """ "Go through the list." but not "Go 1.22"."""
     following = clause.word(at + 1)
-    return "obligatory" if following in lex.PREPOSITIONS or following in {"and", "deep", "easy", "slow"} else None
+    if len(clause.words) - at < 3:
+        return None
+    return (
+        "obligatory" if following in lex.PREPOSITIONS or following in {"the", "and", "deep", "easy", "slow"} else None
+    )
 
 
 def _take(clause: Clause, at: int) -> Modality | None:
@@ -150,6 +153,7 @@ SPECIAL = {
     "no": _no,
     "note": _note,
 }
+CAREFUL = frozenset("make ensure be see take remember try mind watch learn choose prefer aim strive check".split())
 FORBIDDING_VERBS = frozenset({"avoid", "refrain", "beware", "resist", "forbid", "abstain", "cease", "eschew"})
 
 
@@ -159,6 +163,8 @@ def _modality_of_verb(clause: Clause, at: int) -> Modality:
 
 def _negated_complement(clause: Clause, at: int) -> Modality | None:
     """ "Try not to …", "Make sure you never …", "Be careful not to …" """
+    if clause.word(at) not in CAREFUL:
+        return None
     window = clause.words[at + 1 : at + 6]
     for index, word in enumerate(window):
         if word in BREAKS or word in lex.ARTICLES:

@@ -34,7 +34,7 @@ ARTICLES = words("the a an any every each your our my its their this these those
 SUBORDINATORS = words(
     """
     that which who whom whose if when whenever before after unless because since while until till where wherever
-    whether although though what how why once so
+    whether although though what how why once so whichever whatever whoever
     """
 )
 FINITE = words(
@@ -51,7 +51,8 @@ PAST = words(
     beat became been done gone seen known taken given written shown drawn fallen grown stuck slept swept wept dealt
     meant dreamt learnt burnt spelt slid spun struck swung shot sat dug fed fought fled hung laid lay lent lit rang
     sought shone sped spat sprang stung strode swore tore wound wove withdrew rewrote rebuilt reran redid undid
-    forgave foresaw
+    forgave foresaw blew shrank clung crept bred bled bent bit blown bound flung knelt leapt leant slung slunk smelt
+    spilt spoilt strung wrung sewn sown swollen trod outgrew overcame overtook withstood arose
     """
 )
 REPORTING = words(
@@ -78,10 +79,10 @@ PEOPLE = words(
     contributors users developers agents reviewers members employees contractors maintainers guests visitors staff
     engineers admins administrators authors committers teams callers clients volunteers students tenants residents
     customers participants drivers managers interns operators moderators everyone everybody anyone anybody nobody
-    agent assistant assistants subagents pupils parents grandparents children trustees
+    agent assistant assistants subagents pupils parents grandparents children trustees people
     """
 )
-PEOPLE_ENDINGS = ("ers", "ors", "ists", "ants", "ees", "ians", "parents", "children", "people", "men", "women")
+PEOPLE_ENDINGS = ("ers", "ors", "ists", "ants", "ees", "ians", "ysts", "parents", "children", "people", "men", "women")
 THINGS_IN_ERS = words(
     """
     servers parameters numbers errors containers workers headers handlers vectors monitors computers buffers
@@ -100,8 +101,8 @@ LEADERS = words(
     and but so or also then now first firstly secondly thirdly finally lastly instead otherwise just simply kindly
     please again therefore thus hence ideally generally usually typically normally additionally furthermore moreover
     meanwhile afterwards further ok okay yes yeah yep hey hi hello thanks alright anyway hmm oh importantly
-    similarly likewise specifically preferably consequently optionally henceforth maybe perhaps conversely
-    eventually actually nit accordingly
+    similarly likewise specifically preferably consequently optionally henceforth conversely eventually actually nit
+    accordingly
     """
 )
 VOCATIVES = words(
@@ -213,7 +214,12 @@ PERSONA_VERBS = words(
     validate manage research share organise organize
     """
 )
-AGENT_STATES = words("helping working operating acting assisting tasked designed built running-as pairing speaking")
+AGENT_STATES = words(
+    """
+    helping working operating acting assisting tasked designed built pairing speaking talking writing playing
+    chatting answering responding reviewing building interacting advising
+    """
+)
 COMPLIMENTS = words(
     """
     right correct wrong welcome kidding joking amazing awesome great funny late early lucky sweet kind crazy so too

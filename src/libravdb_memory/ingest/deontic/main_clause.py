@@ -10,9 +10,9 @@ from collections.abc import Iterator
 
 from . import lexicon as lex
 from .clause import Clause, Modality
-from .idioms import IDIOMS, STANDING, phrase_at
+from .idioms import STANDING, is_talk, phrase_at
 from .imperatives import explicit_imperative, imperative
-from .orders import could_be_verb, is_order
+from .orders import BREAKS, could_be_verb, is_order
 from .requirements import (
     acceptable_subject,
     assistant_habit,
@@ -25,11 +25,36 @@ from .requirements import (
 )
 from .second_person import addressed, from_now_on, standing_request, wanted, your_part
 from .tokens import CODE, QUOTE
-from .verbs import VERBS
+from .verbs import MOSTLY_VERBS, NOUN_VERBS, VERBS
 
 COMMAS_TRIED = 6
+UNBROKEN_WORDS = 15  # how far a phrase without its comma may reach
 SCENES = frozenset({"in", "for", "on", "with", "during", "when", "while", "before", "after", "at", "from"})
-TRIGGERS = frozenset({"when", "whenever", "if", "once", "after", "before"})
+TRIGGERS = frozenset({"when", "whenever", "if", "once", "after", "before", "unless", "until"})
+NO_ORDER_AFTER = (
+    lex.SUBJECT_PRONOUNS
+    | lex.FINITE
+    | lex.PREPOSITIONS
+    | lex.DETERMINERS
+    | lex.PEOPLE
+    | {
+        "to",
+        "and",
+        "or",
+        "not",
+        "do",
+        "does",
+        "did",
+        "let",
+        "make",
+        "help",
+        "always",
+        "never",
+        "who",
+        "anyone",
+        "everyone",
+    }
+)
 ATTENTION = (["note", "that"], ["remember", "that"], ["keep", "in", "mind", "that"], ["bear", "in", "mind", "that"])
 
 
@@ -85,7 +110,7 @@ def _asks(clause: Clause) -> bool:
     if first in lex.AUXILIARIES - {"do", "have"}:
         return subject and "," not in clause.words[:30]
     if first in {"do", "have"}:
-        return second in lex.SUBJECT_PRONOUNS
+        return second in lex.SUBJECT_PRONOUNS - {"it", "this", "that", "these", "those", "one"}
     return (first in lex.WH_WORDS and second in lex.AUXILIARIES and clause.word(2) not in {"not"}) or first == "why"
 
 
@@ -125,32 +150,58 @@ def _leads(clause: Clause, at: int) -> bool:
         return following == ","
     if (word, following) in {("next", "time"), ("so", "that")}:
         return False
-    return word in lex.LEADERS and not phrase_at(IDIOMS, clause.words, at)
+    return word in lex.LEADERS and not is_talk(clause.words, at)
 
 
 def _after_fronted(clause: Clause, at: int) -> Iterator[int]:
     """The words after the commas of "If X, Y, do Z", after "then", or at "just", "always" and "never"."""
     tried = 0
+    unbroken = "," not in clause.words
     for index in range(at + 1, len(clause.words)):
         word = clause.word(index)
-        if word == "," or word == "then" or (word == ":" and tried == 0):
+        if word in {",", "then", ":"}:
             begin = index + 1
             while _leads(clause, begin):
                 begin += 1
             yield begin
-            tried += 1
-        elif word == "you" and tried == 0 and clause.word(index + 1) in {"must", "should", "may", "shall"}:
-            if clause.word(index - 1) not in lex.SUBORDINATORS and clause.word(index - 1) not in lex.PREPOSITIONS:
-                yield index
-                tried += 1
-        elif clause.word(index - 1) in {QUOTE, CODE} and is_order(clause, index) and word in VERBS:
+        elif _you_must(clause, index) or _follows_name(clause, index):  # noqa: SIM114
             yield index
-            tried += 1
+        elif unbroken and index - at < UNBROKEN_WORDS and _answers_condition(clause, index, at):
+            yield index
         elif _resumes(clause, index, at):
             yield index + 1 if word in {"just", "please"} else index
-            tried += 1
+        else:
+            continue
+        tried += 1
         if tried >= COMMAS_TRIED:
             return
+
+
+def _you_must(clause: Clause, index: int) -> bool:
+    """ "For releases you must …": the subject of the main clause without a comma before it."""
+    if clause.word(index) != "you" or clause.word(index + 1) not in {"must", "should", "may", "shall"}:
+        return False
+    return clause.word(index - 1) not in lex.SUBORDINATORS and clause.word(index - 1) not in lex.PREPOSITIONS
+
+
+def _follows_name(clause: Clause, index: int) -> bool:
+    """ "whenever I say "brief" give me three lines": an order right behind a quotation or code."""
+    return clause.word(index - 1) in {QUOTE, CODE} and clause.word(index) in VERBS and is_order(clause, index)
+
+
+def _answers_condition(clause: Clause, index: int, at: int) -> bool:
+    """ "if Anna calls tell her I'm out", "at night use dark mode": an order behind a phrase without its comma."""
+    before, word, after = clause.word(index - 1), clause.word(index), clause.word(index + 1)
+    if index < at + 2 or (word not in VERBS - NOUN_VERBS and word not in MOSTLY_VERBS):
+        return False
+    if before in NO_ORDER_AFTER or after in lex.FINITE or after in BREAKS - {""}:
+        return False
+    said = clause.words[at + 1 : index]
+    spoken = any(part in lex.SUBJECT_PRONOUNS or part in lex.FINITE for part in said[:-1])
+    third = before.endswith("s") and (before[:-1] in VERBS or (spoken and before[:-1] in NOUN_VERBS))
+    if clause.word(at) in TRIGGERS:
+        return third or (spoken and not before.endswith("s"))
+    return clause.word(at) in SCENES and clause.shape(0).islower() and not spoken and len(said) <= 3 and not third
 
 
 def _resumes(clause: Clause, index: int, at: int) -> bool:

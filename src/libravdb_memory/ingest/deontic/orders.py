@@ -22,7 +22,7 @@ PREDICATES = frozenset(
 )
 INTRANSITIVE = frozenset(
     "fail hang run work start stop break crash pass live take land sit stay end need cost look sound mean help spread"
-    " travel".split()
+    " travel flow fall rise grow move turn act bend melt boil freeze float sink drift glow shine burn".split()
 )
 MESSAGES = frozenset("update fix note change release guide request report draft".split())
 SHORT_ORDERS = frozenset(
@@ -30,7 +30,11 @@ SHORT_ORDERS = frozenset(
     " rotate mark list link avoid add keep write".split()
 )
 COMPARED = frozenset({"faster", "slower", "better", "worse", "more", "less", "than", "well", "badly"})
-PAST_FOLLOWERS = BREAKS | lex.PREPOSITIONS | lex.ADVERBS | lex.ARTICLES | {NUMBER}
+OBJECTS = lex.ARTICLES | lex.OBJECT_PRONOUNS | {CODE, QUOTE, "all", "both", "no", "one"}
+SAME_IN_PAST = frozenset("spread hit cut set put burst shut split cost hurt quit let".split())
+LINKING = frozenset({"come", "stay", "get", "remain", "think", "dispose", "keep"})  # "Come prepared.", "Think of …"
+HELPING = frozenset({"help", "go", "come", "try", "dare", "let"})
+PAST_FOLLOWERS = BREAKS | lex.OBJECT_PRONOUNS | lex.PREPOSITIONS | lex.ADVERBS | lex.ARTICLES | {NUMBER}
 OPAQUE = frozenset({CODE, NUMBER, QUOTE, SYMBOL})
 
 
@@ -39,15 +43,13 @@ def is_order(clause: Clause, at: int, *, coordinated: bool = False) -> bool:
     word = clause.word(at)
     kind = verb_kind(word, clause.shape(at))
     following = clause.word(at + 1)
-    if (
-        kind == "none"
-        or following in lex.FINITE
-        or plain_past(clause, at + 1)
-        or phrase_at(COMPOUNDS, clause.words, at)
-    ):
+    if kind == "none" or following in lex.FINITE or phrase_at(COMPOUNDS, clause.words, at):
+        return False
+    if plain_past(clause, at + 1) and word not in LINKING:
         return False
     if kind == "verb":
-        return following != "of" and not (following == "and" and clause.word(at + 3) in lex.FINITE)
+        listed = following == "and" and clause.word(at + 3) in lex.FINITE  # "Rob and Sue are coming"
+        return not listed and (following != "of" or word in LINKING)
     if kind == "either":
         return _ambiguous_is_order(clause, at, coordinated=coordinated)
     return _unlisted_is_order(clause, at)
@@ -101,18 +103,31 @@ def _ambiguous_is_order(clause: Clause, at: int, *, coordinated: bool) -> bool:
         if word in MOSTLY_VERBS and not _finite_after(clause, at + 2):
             return True
         return not coordinated and is_order(clause, at + 2, coordinated=True)
-    if following in lex.ARTICLES or following in lex.OBJECT_PRONOUNS or following in {CODE, QUOTE, "all", "both", "no"}:
+    if following in OBJECTS or (following == "that" and clause.word(at + 2) in BREAKS):
         after = clause.word(at + 2)
         if following == "a" and after.endswith("s") and after[:-1] in VERBS - NOUN_VERBS:
             return False  # "Buffer A contains …"
         return not (following == CODE and _finite_after(clause, at + 1))
-    if following == "of" or _finite_after(clause, at + 1) or (following == "over" and word not in MOSTLY_VERBS):
+    if (
+        _verb_follows(clause, at)
+        or following == "of"
+        or _finite_after(clause, at + 1)
+        or (following == "over" and word not in MOSTLY_VERBS)
+    ):
         return False
     if following == NUMBER:
         return word in MOSTLY_VERBS and clause.word(at + 2) not in BREAKS
     if following in {"for", "from", "on", "by", "about"} and word in MESSAGES:
         return False
     return _complement_fits(clause, at)
+
+
+def _verb_follows(clause: Clause, at: int) -> bool:
+    """ "Fish swim in circles", "Fire spread to the roof": the next word is the verb of this one."""
+    following, after = clause.word(at + 1), clause.word(at + 2)
+    if following in SAME_IN_PAST or following.endswith("ed"):
+        return after in lex.PREPOSITIONS
+    return following in VERBS - NOUN_VERBS and clause.word(at) not in HELPING | MOSTLY_VERBS
 
 
 def _complement_fits(clause: Clause, at: int) -> bool:
@@ -157,11 +172,20 @@ def _finite_after(clause: Clause, begin: int) -> bool:
             return True
         if word in BREAKS or word in lex.SUBORDINATORS or word in {"i", "you", "we", "they", "he", "she"}:
             return False
+        if index > begin and word in lex.ARTICLES and not _takes_object(words[index - 1]):
+            return False  # a contact clause begins: "Reply in the language the customer wrote in."
         if word in lex.FINITE or _third_person(clause, index, begin) or _plural_verb(clause, index, begin):
             return True
         if index > begin and plain_past(clause, index):
             return True
     return False
+
+
+def _takes_object(word: str) -> bool:
+    """Whether an article may follow this word without opening a new clause."""
+    return (
+        word in lex.PREPOSITIONS or word in lex.ADVERBS or word in VERBS or word in {"and", "or", "not", "both", "all"}
+    )
 
 
 def _has_known_stem(past: str) -> bool:
@@ -194,10 +218,10 @@ def _third_person(clause: Clause, index: int, begin: int) -> bool:
     before, after = clause.word(index - 1), clause.word(index + 1)
     if not stem or before in lex.ARTICLES or before in lex.PREPOSITIONS:
         return False
-    if stem in INTRANSITIVE or stem in ADJECTIVE_VERBS or after in COMPARED:
+    if stem in INTRANSITIVE or stem in ADJECTIVE_VERBS or after in COMPARED or after in {"that", "how", "why", "what"}:
         return True
     if stem in NOUN_VERBS:
-        return after in lex.ARTICLES or (index == begin and after in {"at", "to", "every"})
+        return after in lex.ARTICLES
     return True
 
 

@@ -23,6 +23,12 @@ ARTEFACT_VERBS = frozenset(
 )
 FORMAL_PARTS = frozenset("argument arguments parameter parameters field fields key keys option property value".split())
 PREDICTED_STARTS = frozenset("open start begin launch end close reopen ship hit reach rise drop resume".split())
+LIVING = frozenset("kids plants cats dogs animals birds babies humans flowers trees bees boys girls".split())
+TELLING = lex.REPORTING - frozenset("claim claims report reports state states order orders hope wish bet read".split())
+DOUBTFUL_STATES = frozenset(
+    "supported needed required displayed shown affected reached found covered seen detected recognised included loaded"
+    " saved known visible updated noticed".split()
+)
 NEGATIVE = frozenset({"no", "nobody", "nothing", "none", "neither"})
 RELATIVES = frozenset({"that", "which", "who", "whose"})
 
@@ -166,7 +172,8 @@ def acceptable_subject(subject: list[str]) -> bool:
         return False
     if "you" in subject and not set(subject) & RELATIVES and head not in {"everything", "anything", "all"}:
         return False
-    return not any(word in lex.REPORTING or word in lex.PAST or word in {"i", "he", "she"} for word in subject)
+    told = any(word in TELLING or word in lex.PAST for word in subject[1:])  # "Written consent …" tells nothing
+    return not told and head not in TELLING and not {"i", "he", "she"} & set(subject)
 
 
 def _by_modal(clause: Clause, at: int, subject: list[str]) -> Modality | None:
@@ -197,10 +204,22 @@ def _lasting_need(clause: Clause, verb: int, subject: list[str]) -> bool:
     """ "Commits need to be signed", "The linter has to pass"; "the dog has to go to the vet" is somebody's errand."""
     if set(clause.words[verb : verb + 12]) & lex.PREDICTION_TIMES:
         return False
-    lasting = subject[0] in lex.UNIVERSALS or are_people(subject) or clause.word(verb) in ARTEFACT_VERBS
+    counted = len(subject) > 1 and subject[0] in {"one", "two", "at"}
+    lasting = counted or subject[0] in lex.UNIVERSALS or are_people(subject) or clause.word(verb) in ARTEFACT_VERBS
     following = clause.word(verb + 1)
-    passive = clause.word(verb) == "be" and (following.endswith("ed") or following in lex.PAST | PARTICIPLES)
-    return bool(lasting) or passive
+    passive = clause.word(verb) == "be" and is_participle(following)
+    return bool(lasting) or passive or (clause.word(verb) == "be" and is_bare_plural(subject))
+
+
+def is_participle(word: str) -> bool:
+    return word.endswith("ed") or word in lex.PAST or word in PARTICIPLES
+
+
+def is_bare_plural(subject: list[str]) -> bool:
+    """ "Backfills …", "Nullable columns …": things in general, and not people."""
+    bare = subject[0] not in lex.DETERMINERS and subject[0] not in WEAK_SUBJECTS
+    plural = any(word.endswith("s") and not word.endswith("ss") for word in subject)
+    return bare and plural and not are_people(subject) and not set(subject) & LIVING
 
 
 def are_people(subject: list[str]) -> bool:
@@ -218,7 +237,7 @@ def _firm_about_it(clause: Clause, at: int, verb: int, *, firm: bool) -> bool:
         return True
     following = clause.word(verb + 1)
     if clause.word(verb) == "be":
-        return following.endswith("ed") or following in lex.PAST or following in PARTICIPLES
+        return is_participle(following)
     return following != ""
 
 
@@ -235,6 +254,10 @@ def _permission(clause: Clause, at: int, subject: list[str], *, negated: bool, v
     """ "Contractors may not …", "PRs can't be merged without …"; "the build may fail" is no permission."""
     people = are_people(subject) or subject[0] in NEGATIVE | {"only"}
     if not people:
+        state = clause.word(verb + 1)
+        barred = clause.word(at) == "may" and clause.word(verb) == "be" and is_participle(state)
+        if negated and barred and state not in DOUBTFUL_STATES and subject[0] not in WEAK_SUBJECTS:
+            return "forbidden"
         without = negated and "without" in clause.words[verb : verb + 20]
         return "forbidden" if without else None
     if clause.word(verb) in lex.PERCEPTION | {"have", "need", "experience", "encounter"}:
@@ -275,7 +298,8 @@ def _by_need(clause: Clause, at: int, subject: list[str]) -> Modality | None:
         return None
     universal = subject[0] in lex.UNIVERSALS
     approval = set(clause.words[at + 1 : at + 6]) & (lex.APPROVALS | {"receipt"})
-    return "obligatory" if universal or approval else None
+    counted = is_bare_plural(subject) and clause.word(at + 1) in {"a", "an", "at", "one", "two", "three"}
+    return "obligatory" if universal or approval or counted else None
 
 
 def _shortened(clause: Clause, at: int) -> Modality | None:

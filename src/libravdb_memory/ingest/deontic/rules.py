@@ -51,6 +51,8 @@ def _rules_of_parts(parts: list[Part], sentence: Sentence, *, strict: bool, glos
         clause = _clause(part, sentence.terminal if last or sentence.terminal == "?" else ".")
         explained = strict or (gloss and index == 0)
         modality = explicit_modality_of(clause) if explained else modality_of(clause, after_rule=ruled or index == 0)
+        if index and modality == "permitted" and clause.words[:2] == ["you", "can"]:
+            modality = None  # "The town is tiny; you can cross it in ten minutes."
         ruled = ruled or modality is not None
         if held and not modality and separator == ":":
             held = (held[0], held[1], end)

@@ -14,15 +14,15 @@ VERBS = frozenset(
     advocate affirm afford aggregate agonise agree aid aim air alert align aliquot allocate allow alphabetise
     alphabetize alter alternate amend amortise amortize amplify amuse analyse analyze anchor animate annotate
     announce annoy anonymise anonymize answer antialias anticipate apologise apologize appear append applaud apply
-    appoint appraise appreciate apprise approach approve approximate arbitrate archive argue arm arrange arrive
-    articulate ascertain ask aspirate assemble assert assess assign assist assuage assume assure attach attain
-    attempt attend attest attract attribute audit augment authenticate author authorise authorize autoformat
+    appoint appraise appreciate apprise approach approve approximate arbitrate archive argue arise arm arrange
+    arrive articulate ascertain ask aspirate assemble assert assess assign assist assuage assume assure attach
+    attain attempt attend attest attract attribute audit augment authenticate author authorise authorize autoformat
     autogenerate automate avert avoid avow await backfill backport backtrack bake balance ban banish banter bask
     batch bathe bear beat become befit befriend beg begin behave believe belong bench benchmark bend betray better
-    beware bid bikeshed bind bisect blacklist blame blanch bleed blend bless blink block blockquote blog blur blush
-    boast boil bold book bookmark boost boot bootstrap borrow bother bounce bound boycott brainstorm braise brake
-    branch break breathe bridge brief bring broadcast broaden browse brush bubble bucket buckle budget buffer build
-    bump bundle burn burp burst bury button buy bypass cache calculate calibrate call camp cancel canonicalise
+    beware bid bikeshed bind bisect blacklist blame blanch bleed blend bless blink block blockquote blog bloom blur
+    blush boast boil bold book bookmark boost boot bootstrap borrow bother bounce bound boycott brainstorm braise
+    brake branch break breathe bridge brief bring broadcast broaden browse brush bubble bucket buckle budget buffer
+    build bump bundle burn burp burst bury button buy bypass cache calculate calibrate call camp cancel canonicalise
     canonicalize cap capitalise capitalize capture care carry carve cast catalog catalogue catch categorise
     categorize caulk cease celebrate center centralise centralize centre centrifuge certify challenge chaperone
     characterise characterize charge chase check checkout checkpoint cherish cherry-pick chew choke choose chop
@@ -37,98 +37,99 @@ VERBS = frozenset(
     convert convey convince cook cooperate coordinate copy cordon correct correlate correspond counter countersign
     craft crawl create credit creep crimp crop cross cross-check cross-link cross-reference crosscheck crosslink
     crunch crush cue cull cultivate curate curb cure curtail customise customize cut cycle dab daisy-chain dampen
-    dare dash date deactivate dead-letter deal debounce debug decant deceive decide declare decline declutter decode
-    decommission decompose decompress deconstruct decorate decouple decrease decrement decrypt dedicate deduce
-    deduct dedupe deduplicate deem deepen default defend defer define deflect defragment defrost defuse degrease
-    delay delegate delete delight delimit delineate delint deliver delve demand demarcate demonstrate demote demux
-    demystify denoise denormalise denormalize denote deny deobfuscate depart depend depict deploy deprecate
-    deprioritise deprioritize dereference derive descend describe deselect deserialise deserialize deserve designate
-    desire destroy destructure desugar detach detail detect determine detokenise develop deviate devise diagnose
-    dial dictate die diff differ differentiate dig digest dilute dim diminish direct disable disagree disallow
-    disambiguate disappear disapprove disarm disassemble disavow discard discern disclose disconnect discontinue
-    discount discourage discover discuss disentangle disguise disinfect dislodge dismiss dismount dispatch dispel
-    display dispose disprove disregard disrupt dissect disseminate dissuade distil distill distinguish distract
-    distribute ditch dive diversify divert divide do dock dockerise dockerize document dodge dogfood dot double
-    double-check dovetail downgrade download downplay downsample downscale downvote draft drag drain draw dream
-    dress drill drink drive drizzle drop drown dry-run dump duplicate dwell earmark earn ease eat echo edit educate
-    elaborate elect elevate elicit elide eliminate embarrass embed embellish embody embolden embrace emerge emigrate
-    emit empathise empathize emphasise emphasize employ empower empty emulate enable enact encapsulate encase
-    encircle enclose encode encompass encourage encrypt end endeavor endeavour endorse endure energise enforce
-    engage engineer enhance enjoin enjoy enlarge enlist enliven enqueue enquire enrich enrol enroll ensure enter
-    entertain entrust enumerate enunciate envelop envision epitomise equalise equate equip eradicate erase err
-    escalate escape eschew establish estimate evacuate evade evaluate evict evoke evolve exaggerate examine exceed
-    excerpt exclude execute exemplify exempt exercise exfiltrate exhale exhaust exhibit exhort exist exit expand
-    expect expedite expire explain explode explore export expose express expunge extend extinguish extol extract
-    extrapolate exude eyeball fabricate face facilitate factor fade fail fake fallback familiarise familiarize fan
-    fan-out farm fast-forward fasten favor favour feature-flag feed fertilise fertilize fetch field fight figure
-    file fill film filter finalise finalize find fine-tune finish fire firm fish fit fix flag flatten flatter flee
-    flesh flex fling flip float flow flush fly focus fold follow forage forbear forbid force force-push foresee
-    foreshadow forfeit forge forget forgive forgo fork formalise formalize format formulate forsake forward foster
-    frame free freeze frighten front front-load fry fuel fulfil fulfill function fund further fuse fuzz gamble
-    garnish gate gather gauge gaze generalise generalize generate get gitignore give glance gloss glue go golf
-    google gossip govern grab grade graduate grant graph grapple grasp grease greet grep grill grin grind groan
-    groom ground group grout grow guarantee guard guess guide gzip halt hand hand-craft hand-roll handcraft handle
-    hang happen harass hard-code hard-wrap hardcode harden harmonise harmonize harness hash hasten haul haunt head
-    heal hear heed help hesitate hew hide highlight hint hire hit hoist hold homogenise homogenize hone honor honour
-    hook hoover hop host hotfix hover hug humanise humour hunt hurry hurt hustle hydrate hyphenate hypothesise
-    identify idle ignore illuminate illustrate imagine imitate immerse impact impart impersonate implement implicate
-    imply import impose impress improve improvise impute include incorporate increase increment incubate incur
-    indent index indicate indulge infer inflate inform inhabit inhale inherit inhibit initial initialise initialize
-    initiate inject injure inline innovate inquire inscribe insert insist inspect inspire install instantiate instil
-    instill institute instruct instrument insulate integrate intensify interact intercept interject interleave
-    interlink intern internalise internalize internationalise interpolate interpose interpret interrogate interrupt
-    intertwine intervene interview introduce intuit invalidate invent inventory invert invest investigate invite
-    invoke involve iron irrigate isolate italicise itemise itemize iterate jettison jitter join jot journal judge
-    juggle julienne jump justify juxtapose kebab-case keep kick kill knead kneel knit knock know label lag lament
-    land last lather laugh launch lay layer lazy-load lead lean leap learn leash leave lemmatise lend lengthen
-    lessen let level leverage license lick lift lighten liken limit linearise linearize linger link lint lint-fix
-    list listen live live-reload load lobby localise localize locate lock log look loop loosen lose lower lowercase
-    lubricate lull magnify mail maintain make manage mandate manipulate map march marinate mark marry marshal mask
-    massage master match materialise materialize mature maximise maximize measure mediate meditate meet melt memoise
-    memoize memorise memorize menace mend mention mentor merge merit micromanage migrate milk mimic mince mind mine
-    mingle minify minimise minimize mirror misrepresent misuse mitigate mix moan mock model moderate modernise
-    modernize modify modularise modularize moisturise monetise monitor monkey-patch monkeypatch mop moralise
-    moralize motivate mount mourn move muffle multicast multiplex multiply mumble muster mutate mute muzzle nag name
-    namespace narrate narrow navigate negate neglect negotiate nest neutralise neutralize nod nominate normalise
-    normalize notarise notch note notify nudge null nullify number nurture obey obfuscate object obscure observe
-    obtain occupy occur offend offer offload offset omit onboard ooze open operate oppose opt optimise optimize
-    orchestrate order organise organize orient orphan oscillate outlaw outline outperform outsource overcome
-    overestimate overexplain overfit overflow overhaul overlap overload overpromise override oversee oversell
-    overstate overthink overwrite owe own pace package pad paginate paint pair pamper panic paper parallelise
-    parallelize parameterise parameterize parametrise parametrize paraphrase parcel pardon pare park parse partake
-    participate partition pass paste patch patronise pattern pause pave pay peck peek peel peer peg penalise
-    penalize pencil penetrate perfect perform permit permute perpetuate persist personalise personalize persuade
-    pester pet phase phone photograph phrase pick pickle pigeonhole piggyback pile pilot pin ping pinpoint pipe
-    pitch pivot pixelate place plan plant play plead pledge plot pluck plug plumb pluralise pluralize ply poach
-    point poke police polish poll polyfill ponder pool pop populate port portray pose position possess post postpone
-    postprocess pound pour power practice practise praise pray pre-compute pre-empt preach precede precompile
-    precompute predict preempt preface prefer prefetch prefix preheat preload prepare prepend prepopulate preprocess
-    prescribe present preserve preside press presume pretend prettify prevent preview prewarm prime print prioritise
-    prioritize privilege probe proceed process proclaim procrastinate procure produce profess profile profit program
-    progress prohibit project promote prompt proofread propagate propose prorate proselytise protect prototype prove
-    provide provision provoke proxy prune pseudonymise pseudonymize psychoanalyse publish pull pulverise pump
-    punctuate punish purchase purge pursue push put qualify quantify quantise quantize quarantine quell quench query
-    question queue quiesce quip quit quote race radiate raise rake randomise randomize rank ransack rasterise
-    rasterize rate rate-limit ration rationalise rationalize rave raze re-export re-run reach react read readjust
-    realise realize reap rearrange reason reassess reassure rebalance rebase reboot rebrand rebroadcast rebuild
-    rebut recalibrate recall recap recast receive recharge recheck recite reckon reclaim recognise recognize
-    recommend recompile recompute reconcile recondition reconfigure reconnect reconsider reconstruct recontextualise
-    record recount recover recreate recruit rectify recurse recycle redact redeem redefine redeploy redesign
-    redirect rediscover redistribute redline redo redraft reduce reel reevaluate reexamine reexport refactor refer
-    refill refine reflect reflow reformat refrain reframe refresh refrigerate refund refuse refute regard regenerate
-    register regress regret regulate rehash rehearse reheat rehydrate reimplement reindex reinforce reinstall
-    reinvent reissue reiterate reject rekey relabel relate relax relay relearn release relegate relinquish reload
-    relocate rely remain remap remaster remedy remember remind reminisce remodel remove rename render renegotiate
-    renew rent reopen reorder reorganise reorganize reorient repackage repaint repair repeal repeat repel repent
-    rephrase replace replay replenish replicate replug reply repopulate report reposition repost repot represent
-    reprint reprocess reproduce repurpose request requeue require reread reroute rerun resample resave rescale
-    reschedule rescue reseed resell resemble resend reserve reset reshape reshard reshuffle resign resist resize
-    resolve resonate resort respawn respect respond rest restart restate restore restrain restrict restructure
-    resubmit resume resurface resuspend resync retag retain retarget retell retest rethink rethrow retire retitle
-    retract retrain retrieve retry return retype reunite reupload reuse rev revalidate revamp reveal revel revere
-    reverse revert review revise revisit revoke reward rewind rewire rework rewrap rewrite rhyme rib ride ridicule
-    ring rinse ripen rise risk rivet roam roast rob roleplay roll root rot rotate round round-trip roundtrip route
-    rub ruin rule ruminate run rush sacrifice saddle safeguard salt salvage sample sand sandbox sanitise sanitize
+    dare dash date deactivate dead-letter deal debounce debug decant decay deceive decide declare decline declutter
+    decode decommission decompose decompress deconstruct decorate decouple decrease decrement decrypt dedicate
+    deduce deduct dedupe deduplicate deem deepen default defend defer define deflect defragment defrost defuse
+    degrease delay delegate delete delight delimit delineate delint deliver delve demand demarcate demonstrate
+    demote demux demystify denoise denormalise denormalize denote deny deobfuscate depart depend depict deploy
+    deprecate deprioritise deprioritize dereference derive descend describe deselect deserialise deserialize deserve
+    designate desire destroy destructure desugar detach detail detect determine detokenise develop deviate devise
+    diagnose dial dictate die diff differ differentiate dig digest dilute dim diminish direct disable disagree
+    disallow disambiguate disappear disapprove disarm disassemble disavow discard discern disclose disconnect
+    discontinue discount discourage discover discuss disentangle disguise disinfect dislodge dismiss dismount
+    dispatch dispel display dispose disprove disregard disrupt dissect disseminate dissuade distil distill
+    distinguish distract distribute ditch dive diversify divert divide do dock dockerise dockerize document dodge
+    dogfood dot double double-check dovetail downgrade download downplay downsample downscale downvote draft drag
+    drain draw dream dress drill drink drive drizzle drop drown dry-run dump duplicate dwell dwindle earmark earn
+    ease eat echo edit educate elaborate elect elevate elicit elide eliminate embarrass embed embellish embody
+    embolden embrace emerge emigrate emit empathise empathize emphasise emphasize employ empower empty emulate
+    enable enact encapsulate encase encircle enclose encode encompass encourage encrypt end endeavor endeavour
+    endorse endure energise enforce engage engineer enhance enjoin enjoy enlarge enlist enliven enqueue enquire
+    enrich enrol enroll ensue ensure enter entertain entrust enumerate enunciate envelop envision epitomise equalise
+    equate equip eradicate erase err erupt escalate escape eschew establish estimate evacuate evade evaluate evict
+    evoke evolve exaggerate examine exceed excerpt exclude execute exemplify exempt exercise exfiltrate exhale
+    exhaust exhibit exhort exist exit expand expect expedite expire explain explode explore export expose express
+    expunge extend extinguish extol extract extrapolate exude eyeball fabricate face facilitate factor fade fail
+    fake fallback familiarise familiarize fan fan-out farm fast-forward fasten favor favour feature-flag feed
+    fertilise fertilize fetch field fight figure file fill film filter finalise finalize find fine-tune finish fire
+    firm fish fit fix flag flatten flatter flee flesh flex fling flip float flourish flow flush fly focus fold
+    follow forage forbear forbid force force-push foresee foreshadow forfeit forge forget forgive forgo fork
+    formalise formalize format formulate forsake forward foster frame free freeze frighten front front-load fry fuel
+    fulfil fulfill function fund further fuse fuzz gamble garnish gate gather gauge gaze generalise generalize
+    generate get gitignore give glance gloss glue go golf google gossip govern grab grade graduate grant graph
+    grapple grasp grease greet grep grill grin grind groan groom ground group grout grow guarantee guard guess guide
+    gzip halt hand hand-craft hand-roll handcraft handle hang happen harass hard-code hard-wrap hardcode harden
+    harmonise harmonize harness hash hasten haul haunt head heal hear heed help hesitate hew hide highlight hint
+    hire hit hoist hold homogenise homogenize hone honor honour hook hoover hop host hotfix hover hug humanise
+    humour hunt hurry hurt hustle hydrate hyphenate hypothesise identify idle ignore illuminate illustrate imagine
+    imitate immerse impact impart impersonate implement implicate imply import impose impress improve improvise
+    impute include incorporate increase increment incubate incur indent index indicate indulge infer inflate inform
+    inhabit inhale inherit inhibit initial initialise initialize initiate inject injure inline innovate inquire
+    inscribe insert insist inspect inspire install instantiate instil instill institute instruct instrument insulate
+    integrate intensify interact intercept interject interleave interlink intern internalise internalize
+    internationalise interpolate interpose interpret interrogate interrupt intertwine intervene interview introduce
+    intuit invalidate invent inventory invert invest investigate invite invoke involve iron irrigate isolate
+    italicise itemise itemize iterate jettison jitter join jot journal judge juggle julienne jump justify juxtapose
+    kebab-case keep kick kill knead kneel knit knock know label lag lament land last lather laugh launch lay layer
+    lazy-load lead lean leap learn leash leave lemmatise lend lengthen lessen let level leverage license lick lift
+    lighten liken limit linearise linearize linger link lint lint-fix list listen live live-reload load lobby
+    localise localize locate lock log look loom loop loosen lose lower lowercase lubricate lull magnify mail
+    maintain make manage mandate manipulate map march marinate mark marry marshal mask massage master match
+    materialise materialize mature maximise maximize measure mediate meditate meet melt memoise memoize memorise
+    memorize menace mend mention mentor merge merit micromanage migrate milk mimic mince mind mine mingle minify
+    minimise minimize mirror misrepresent misuse mitigate mix moan mock model moderate modernise modernize modify
+    modularise modularize moisturise monetise monitor monkey-patch monkeypatch mop moralise moralize motivate mount
+    mourn move muffle multicast multiplex multiply mumble muster mutate mute muzzle nag name namespace narrate
+    narrow navigate negate neglect negotiate nest neutralise neutralize nod nominate normalise normalize notarise
+    notch note notify nudge null nullify number nurture obey obfuscate object obscure observe obtain occupy occur
+    offend offer offload offset omit onboard ooze open operate oppose opt optimise optimize orchestrate order
+    organise organize orient orphan oscillate outlaw outline outperform outsource overcome overestimate overexplain
+    overfit overflow overhaul overlap overload overpromise override oversee oversell overstate overthink overwrite
+    owe own pace package pad paginate paint pair pamper panic paper parallelise parallelize parameterise
+    parameterize parametrise parametrize paraphrase parcel pardon pare park parse partake participate partition pass
+    paste patch patronise pattern pause pave pay peck peek peel peer peg penalise penalize pencil penetrate perfect
+    perform perish permit permute perpetuate persist personalise personalize persuade pester pet phase phone
+    photograph phrase pick pickle pigeonhole piggyback pile pilot pin ping pinpoint pipe pitch pivot pixelate place
+    plan plant play plead pledge plot pluck plug plumb pluralise pluralize ply poach point poke police polish poll
+    polyfill ponder pool pop populate port portray pose position possess post postpone postprocess pound pour power
+    practice practise praise pray pre-compute pre-empt preach precede precompile precompute predict preempt preface
+    prefer prefetch prefix preheat preload prepare prepend prepopulate preprocess prescribe present preserve preside
+    press presume pretend prettify prevent preview prewarm prime print prioritise prioritize privilege probe proceed
+    process proclaim procrastinate procure produce profess profile profit program progress prohibit project promote
+    prompt proofread propagate propose prorate proselytise prosper protect prototype prove provide provision provoke
+    proxy prune pseudonymise pseudonymize psychoanalyse publish pull pulverise pump punctuate punish purchase purge
+    pursue push put qualify quantify quantise quantize quarantine quell quench query question queue quiesce quip
+    quit quote race radiate raise rake randomise randomize rank ransack rasterise rasterize rate rate-limit ration
+    rationalise rationalize rave raze re-export re-run reach react read readjust realise realize reap rearrange
+    reason reassess reassure rebalance rebase reboot rebrand rebroadcast rebuild rebut recalibrate recall recap
+    recast receive recharge recheck recite reckon reclaim recognise recognize recommend recompile recompute
+    reconcile recondition reconfigure reconnect reconsider reconstruct recontextualise record recount recover
+    recreate recruit rectify recurse recycle redact redeem redefine redeploy redesign redirect rediscover
+    redistribute redline redo redraft reduce reel reevaluate reexamine reexport refactor refer refill refine reflect
+    reflow reformat refrain reframe refresh refrigerate refund refuse refute regard regenerate register regress
+    regret regulate rehash rehearse reheat rehydrate reimplement reindex reinforce reinstall reinvent reissue
+    reiterate reject rekey relabel relate relax relay relearn release relegate relinquish reload relocate rely
+    remain remap remaster remedy remember remind reminisce remodel remove rename render renegotiate renew rent
+    reopen reorder reorganise reorganize reorient repackage repaint repair repeal repeat repel repent rephrase
+    replace replay replenish replicate replug reply repopulate report reposition repost repot represent reprint
+    reprocess reproduce repurpose request requeue require reread reroute rerun resample resave rescale reschedule
+    rescue reseed resell resemble resend reserve reset reshape reshard reshuffle resign resist resize resolve
+    resonate resort respawn respect respond rest restart restate restore restrain restrict restructure resubmit
+    resume resurface resuspend resync retag retain retarget retell retest rethink rethrow retire retitle retract
+    retrain retrieve retry return retype reunite reupload reuse rev revalidate revamp reveal revel revere reverse
+    revert review revise revisit revoke reward rewind rewire rework rewrap rewrite rhyme rib ride ridicule ring
+    rinse ripen rise risk rivet roam roast rob roleplay roll root rot rotate round round-trip roundtrip route rub
+    ruin rule ruminate run rush sacrifice saddle safeguard salt salvage sample sand sandbox sanitise sanitize
     sanity-check satisfy sauté save savor savour say scaffold scale scan scare scatter schedule scold scope scorch
     score scorn scour scrape scratch scream screen scribble script scroll scrub scrutinise scrutinize sculpt seal
     sear search season secure sedate seed seek segment segregate select self-check self-host self-review sell send
@@ -150,24 +151,24 @@ VERBS = frozenset(
     swallow swap sway swear sweep swell swim swing switch symbolicate symbolise symlink sympathise sync synchronise
     synchronize synthesise synthesize tabulate tackle tag tail tailor taint take talk tally tame tamper tap tar
     target tax teach tear tear-down tease tee telegraph telephone teleport tell temper tempt tenant tend terminate
-    terrify test test-drive text thank thaw theme theorise thin think thread threshold throttle throw tick tickle
-    tidy tie tighten tilt time time-box timebox timestamp tinker tint tip title titrate toast toggle toil tokenise
-    tokenize tolerate tombstone tone top torque toss total touch tour tow toy trace track trade trail train transact
-    transcend transclude transcode transcribe transfer transform transfuse transition translate transliterate
-    transmit transpile transport transpose trap trash travel traverse tread treat tree-shake trek trend triage trick
-    trigger trim trip trot troubleshoot trumpet truncate trust try tuck tug tumble tune turn tweak twist type
-    type-check typecheck typeset unalias unblock unbox unbuckle unbundle uncap unclog uncomment uncover undeploy
-    undercut underestimate undergo underline underpin underpromise underscore undersell understand undertake
-    undervalue undo undress unearth unescape unfasten unfold unfollow unhook unify uninstall unit-test unite unlearn
-    unload unlock unmask unmount unpack unpin unplug unpublish unquote unravel unroll unscrew unset unsettle unshare
-    unshelve unstage unsubscribe untangle unveil unwind unwrap unzip upcase update upend upgrade uphold uplift
-    upload uppercase upsell upsert upvote urge use utilise utilize vacate vacuum validate value vanish varnish vary
-    vectorise vectorize vendor venerate vent ventilate venture verify version version-control vet view visit
-    visualise visualize vocalise voice void volunteer vortex vote vouch wager wail wait wake walk wander wane want
-    warehouse warm warm-up warn warp warrant wash waste watch water watermark wax weaken wear weave weed weep weigh
-    weight welcome weld wet whine whip whirl whisk whisper whitelist whittle widen wield wiggle win wind wink winnow
-    wipe wire wish withdraw withhold withstand witness wobble wonder word work workshop worry worsen worship wrangle
-    wrap wreck wrestle wriggle write yawn yell yield zero zeroise zeroize zigzag zip zoom
+    terrify test test-drive text thank thaw theme theorise thin think thread threshold thrive throttle throw tick
+    tickle tidy tie tighten tilt time time-box timebox timestamp tinker tint tip title titrate toast toggle toil
+    tokenise tokenize tolerate tombstone tone top torque toss total touch tour tow toy trace track trade trail train
+    transact transcend transclude transcode transcribe transfer transform transfuse transition translate
+    transliterate transmit transpile transport transpose trap trash travel traverse tread treat tree-shake trek
+    trend triage trick trigger trim trip trot troubleshoot trumpet truncate trust try tuck tug tumble tune turn
+    tweak twist type type-check typecheck typeset unalias unblock unbox unbuckle unbundle uncap unclog uncomment
+    uncover undeploy undercut underestimate undergo underline underpin underpromise underscore undersell understand
+    undertake undervalue undo undress unearth unescape unfasten unfold unfollow unhook unify uninstall unit-test
+    unite unlearn unload unlock unmask unmount unpack unpin unplug unpublish unquote unravel unroll unscrew unset
+    unsettle unshare unshelve unstage unsubscribe untangle unveil unwind unwrap unzip upcase update upend upgrade
+    uphold uplift upload uppercase upsell upsert upvote urge use utilise utilize vacate vacuum validate value vanish
+    varnish vary vectorise vectorize vendor venerate vent ventilate venture verify version version-control vet view
+    visit visualise visualize vocalise voice void volunteer vortex vote vouch wager wail wait wake walk wander wane
+    want warehouse warm warm-up warn warp warrant wash waste watch water watermark wax weaken wear weave weed weep
+    weigh weight welcome weld wet whine whip whirl whisk whisper whitelist whittle widen wield wiggle win wind wink
+    winnow wipe wire wish withdraw wither withhold withstand witness wobble wonder word work workshop worry worsen
+    worship wrangle wrap wreck wrestle wriggle write yawn yell yield zero zeroise zeroize zigzag zip zoom
     """.split()
 )
 
@@ -238,16 +239,16 @@ MOSTLY_VERBS = frozenset(
     estimate export express extract fail fill find finish fix flag flip flush focus fold force format forward freeze
     gain get grant group guard guide halt handle hash help highlight hire hit hold honor honour import increase
     increment inline insert install invite join judge jump keep kick kill launch lean leave leverage lift limit list
-    load lock log lower mail maintain map mark match measure meet mention merge mind mix mount move mute name narrow
-    nest note offer offset omit onboard open order own pack pad panic pass paste pause pay permit phone pick pin
-    ping place play poll pop post present press print produce promise pull purchase push put question quote raise
-    reach read recall recap refactor refresh refuse reject repair repeat replay reply rescue reserve reset respect
-    rest retry return reuse reverse review reward rework rewrite run rush scan schedule seal secure seed separate
-    set shape share ship show sign silence sketch skip sleep slow sort spell spin split spread squash start state
-    stay stick stop store strip stub study sum support swap sweep sync tag take tap target test throttle throw tie
-    toggle total touch track transfer transform treat trigger trim trust try tune turn tweak update upgrade upload
-    use value vendor verify visit wait wake walk warrant wash watch wear welcome win wire word worry wrap write
-    yield zip
+    load lock log look lower mail maintain map mark match measure meet mention merge mind mix mount move mute name
+    narrow nest note offer offset omit onboard open order own pack pad panic pass paste pause pay permit phone pick
+    pin ping place play poll pop post present press print produce promise pull purchase push put question quote
+    raise reach read recall recap refactor refresh refuse reject repair repeat replay reply rescue reserve reset
+    respect rest retry return reuse reverse review reward rework rewrite run rush scan schedule seal search secure
+    seed separate set shape share ship show sign silence sketch skip sleep slow sort spell spin split spread squash
+    start state stay stick stop store strip stub study sum support swap sweep sync tag take tap target test throttle
+    throw tie toggle total touch track transfer transform treat trigger trim trust try tune turn tweak update
+    upgrade upload use value vendor verify visit wait wake walk warrant wash watch wear welcome win wire word worry
+    wrap write yield zip
     """.split()
 )
 
