@@ -1,10 +1,10 @@
 """Local-first memory and context engine for LLM agents.
 
-    from libravdb_memory import Memory
+from libravdb_memory import Memory
 
-    with Memory.open("memory") as memory:
-        memory.ingest("We deploy on Tuesdays.", user="ada", session="s1")
-        print(memory.search("when do we deploy?", user="ada")[0].text)
+with Memory.open("memory") as memory:
+    memory.ingest("We deploy on Tuesdays.", user="ada", session="s1")
+    print(memory.search("when do we deploy?", user="ada")[0].text)
 """
 
 from libravdb_memory.config import Config, load_config

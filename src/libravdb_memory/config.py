@@ -22,8 +22,10 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, Literal, Union, cast, get_args, get_origin, get_type_hints
 
+from libravdb_memory.assemble.budget import AssemblySettings
 from libravdb_memory.engines.select import EmbeddingSettings
 from libravdb_memory.errors import ConfigError
+from libravdb_memory.gate.settings import GateSettings
 from libravdb_memory.retrieve.fuse import RetrievalSettings
 from libravdb_memory.store.settings import StoreSettings
 
@@ -35,14 +37,6 @@ UNUSED_VARIABLES = (
     "LIBRAVDB_EMBEDDING_NORMALIZE",
     "LIBRAVDB_EMBEDDING_TOKENIZER",
     "LIBRAVDB_FALLBACK_PROFILE",
-    "LIBRAVDB_GATING_TECH_NORM",
-    "LIBRAVDB_GATING_THRESHOLD",
-    "LIBRAVDB_GATING_W1C",
-    "LIBRAVDB_GATING_W1T",
-    "LIBRAVDB_GATING_W2C",
-    "LIBRAVDB_GATING_W2T",
-    "LIBRAVDB_GATING_W3C",
-    "LIBRAVDB_GATING_W3T",
     "LIBRAVDB_LIFECYCLE_JOURNAL_MAX_ENTRIES",
     "LIBRAVDB_RPC_ENDPOINT",
     "LIBRAVDB_SUMMARIZER_BACKEND",
@@ -66,7 +60,9 @@ class Config:
     db_path: Path = field(metadata={"help": "The store: its data file, or the folder that holds it."})
     store: StoreSettings = field(default_factory=StoreSettings)
     embedding: EmbeddingSettings = field(default_factory=EmbeddingSettings)
+    gating: GateSettings = field(default_factory=GateSettings)
     retrieval: RetrievalSettings = field(default_factory=RetrievalSettings)
+    assembly: AssemblySettings = field(default_factory=AssemblySettings)
 
 
 @dataclass(frozen=True, slots=True)

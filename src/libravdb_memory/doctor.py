@@ -28,6 +28,7 @@ from libravdb_memory.errors import (
     StoreReadOnlyError,
     StoreTooNewError,
 )
+from libravdb_memory.namespaces import namespace_of
 from libravdb_memory.store.protocol import Store
 
 Mark: TypeAlias = Literal["ok", "note", "problem"]
@@ -240,13 +241,14 @@ def _pages(data: Path) -> Finding:
 
 def _inside(store: Store, space: EmbeddingSpace | None) -> Iterator[Finding]:
     status = store.status()
-    yield Finding("ok", "records", f"{status.records:,} stored")
+    turns = sum(info.count for info in store.collections() if namespace_of(info.name) is not None)
+    yield Finding("ok", "records", f"{turns:,} turns stored")
     active = next((known for known in status.spaces if known.active), None)
     if active is not None and space is not None and active.fingerprint != space.fingerprint:
         detail = f"the store is embedded with {active.label}, the settings ask for {space.label}"
         yield Finding("problem", "embedding", detail, "libravdb reindex, or set the model back")
     elif status.unembedded:
-        detail = f"{status.unembedded:,} of {status.records:,} wait to be embedded; any opening goes on with it"
+        detail = f"{status.unembedded:,} records wait to be embedded; any opening goes on with it"
         yield Finding("note", "embedding", detail, "libravdb reindex")
     else:
         yield Finding("ok", "embedding", f"complete, with {active.label}" if active else "nothing to embed")

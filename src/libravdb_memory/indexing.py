@@ -13,14 +13,14 @@ from __future__ import annotations
 import logging
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from libravdb_memory.engines.protocol import Embedder
 from libravdb_memory.errors import LibraVDBError, StoreClosedError, TextRefusedError
 from libravdb_memory.store.forking import abandon_in_children
-from libravdb_memory.store.protocol import Store, Unembedded
+from libravdb_memory.store.protocol import Space, Store, Unembedded
 
 if TYPE_CHECKING:
     import numpy as np
@@ -41,9 +41,14 @@ class IndexingState:
 
 
 class Indexer:
-    def __init__(self, store: Store, embedder: Embedder, *, batch_size: int = 64) -> None:
+    """`then` is called with the space after each batch, and once more when nothing is left, while searches use it."""
+
+    def __init__(
+        self, store: Store, embedder: Embedder, *, then: Callable[[Space], None] | None = None, batch_size: int = 64
+    ) -> None:
         self._store = store
         self._embedder = embedder
+        self._then = then
         self._batch_size = batch_size
         self._changed = threading.Condition()
         self._work_arrived = True
@@ -126,9 +131,13 @@ class Indexer:
             batch = self._store.unembedded(self._space, self._batch_size)
             if not batch:
                 self._switch_when_filled()
-                return
-            self._embed(batch)
+            else:
+                self._embed(batch)
+            if self._then is not None and self._space.active:
+                self._then(self._space)
             self._failure = None
+            if not batch:
+                return
 
     def _embed(self, batch: Sequence[Unembedded]) -> None:
         """Embed and store one batch; halve it to isolate a text that the engine refuses."""

@@ -19,9 +19,13 @@ from pathlib import Path
 from types import TracebackType
 from typing import IO, Literal, Self, TypeAlias
 
+from libravdb_memory.assemble.messages import Message
+from libravdb_memory.authored import AuthoredDocuments
 from libravdb_memory.config import Config, load_config
+from libravdb_memory.context import Context, ContextBuilder, Mode, Request
 from libravdb_memory.engines.protocol import Embedder
 from libravdb_memory.engines.select import make_embedder
+from libravdb_memory.engines.token_counter import make_counter
 from libravdb_memory.errors import (
     AmbiguousIdError,
     EngineError,
@@ -29,14 +33,18 @@ from libravdb_memory.errors import (
     InvalidInputError,
     NotFoundError,
 )
+from libravdb_memory.gate.score import Decision
+from libravdb_memory.gating import DURABLE, JUDGED, Gatekeeper
+from libravdb_memory.hosting import store_messages
 from libravdb_memory.identity import Json
 from libravdb_memory.indexing import Indexer, IndexingState
+from libravdb_memory.ingest.partition import Partition
 from libravdb_memory.ingest.turns import checked_name, checked_text, checked_turn, draft_of, milliseconds, turn_of
 from libravdb_memory.model import Hit, Hits, Record, Turn
 from libravdb_memory.namespaces import DEFAULT_SESSION, history_of, namespace_of, resolve_namespace
 from libravdb_memory.portability import ImportReport, export_to, import_lines
-from libravdb_memory.retrieve.fuse import fuse
-from libravdb_memory.retrieve.query import phrases_of
+from libravdb_memory.recall import Recall, Source
+from libravdb_memory.receipts import Receipt, ReceiptLog, Replay, WhyNot, why_not
 from libravdb_memory.store.protocol import (
     AllOf,
     Between,
@@ -47,14 +55,24 @@ from libravdb_memory.store.protocol import (
     Progress,
     Put,
     Selection,
+    Space,
     Store,
     StoreStatus,
-    TextQuery,
     Verification,
 )
+from libravdb_memory.usage import REGRET, Usage
 
 Scope: TypeAlias = Literal["session", "history"]
 _SCOPES: tuple[Scope, ...] = ("session", "history")
+
+
+@dataclass(frozen=True, slots=True)
+class GateStatus:
+    """User turns judged so far, those that became durable, and refused ones that a later question wanted."""
+
+    judged: int
+    durable: int
+    regretted: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +86,7 @@ class Status:
     model_ready: bool
     searches_by_meaning: bool
     indexing: IndexingState
+    gate: GateStatus
     store: StoreStatus
 
 
@@ -78,7 +97,16 @@ class Memory:
         self._store = store
         self._embedder = embedder
         self._config = config
-        self._indexer = Indexer(store, embedder)
+        counter, assembly = make_counter(config.assembly.tokenizer), config.assembly
+        self._documents = AuthoredDocuments(
+            store, counter, hard_share=assembly.hard_share, startup_budget=assembly.startup_budget
+        )
+        self._receipts = ReceiptLog(store, counter, keep=assembly.kept_receipts)
+        self._gate = Gatekeeper(store, embedder, config.gating, self._receipts.echoes)
+        self._usage = Usage(store)
+        self._indexer = Indexer(store, embedder, then=self._after_embedding)
+        self._recall = Recall(store, embedder, config.retrieval, lambda: self._indexer.switched)
+        self._builder = ContextBuilder(store, self._documents, self._recall, self._receipts, counter, assembly)
         self._indexer.start()
 
     @classmethod
@@ -111,6 +139,7 @@ class Memory:
     def close(self) -> None:
         """Finish what is under way and release the data file. Records not yet embedded are caught up next time."""
         self._indexer.stop()
+        self._usage.flush()
         self._store.close()
         self._embedder.close()
 
@@ -143,12 +172,12 @@ class Memory:
         The same id in the same session with the same content is accepted again and changes nothing; with other
         content it is a ConflictError. `ts` defaults to now (milliseconds or a zoned datetime).
         """
-        now = time.time_ns() // 1_000_000
+        now = _now_ms()
         moment = now if ts is None else milliseconds("ts", ts)
         turn = checked_turn(
             text,
             user=resolve_namespace(user, session, session_key=session_key, agent_id=agent_id),
-            session=session if session and session.strip() else DEFAULT_SESSION,
+            session=_session_name(session),
             role=role,
             ts=moment,
             turn_id=f"{now:012x}{secrets.token_hex(5)}" if id is None else id,
@@ -187,23 +216,106 @@ class Memory:
         where = _filter(_scope(session, scopes), role, since, until)
         if k == 0 or not query.strip():
             return Hits(())
-        width = max(self._config.retrieval.candidates, k)
-        lexical = self._store.search_text(collection, TextQuery(phrases_of(query)), width, where=where)
-        dense, degraded = self._search_by_meaning(collection, query, width, where)
-        ranked = fuse(dense, {hit.ref: hit.score for hit in lexical}, self._config.retrieval)[:k]
-        records = self._store.fetch([item.ref for item in ranked])
+        recalled = self._recall.ranked(query, [Source(collection, "history", "user", where)], k, _now_ms())
+        self._used(item.record for item in recalled.items)
         return Hits(
             tuple(
-                Hit(record.id, record.text, item.score, item.parts, turn_of(record))
-                for item in ranked
-                if (record := records.get(item.ref)) is not None
+                Hit(item.record.id, item.record.text, item.score, item.parts, turn_of(item.record))
+                for item in recalled.items
             ),
-            degraded,
+            recalled.degraded,
         )
 
     def get(self, id: str, *, user: str | None = None, session: str | None = None) -> Turn:
         """The turn with that id, exactly as it was stored."""
         return turn_of(self._one_record(id, user, session))
+
+    # ── authored documents ───────────────────────────────────────────────────────────────────────────────────────
+
+    def load_document(self, name: str | Path, text: str | None = None, *, core: bool | None = None) -> Partition:
+        """Load or replace an authored document: the file at that path, or `text` under that name.
+
+        Its rules are in the next assembled context. Raises RulesOverrunError when its hard rules do not fit.
+        """
+        title = checked_name("document", str(name))
+        if text is None:
+            try:
+                text = Path(name).read_text(encoding="utf-8")
+            except (OSError, UnicodeDecodeError) as error:
+                raise InvalidInputError("document", f"{name} cannot be read: {error}") from error
+        return self._documents.load(title, checked_text("text", text), core=core)
+
+    def remove_document(self, name: str | Path) -> None:
+        self._documents.remove(str(name))
+
+    def documents(self) -> dict[str, Partition]:
+        """Every loaded document, divided into tiers, in the order in which they were first loaded."""
+        return self._documents.documents()
+
+    # ── prompts ──────────────────────────────────────────────────────────────────────────────────────────────────
+
+    def context(
+        self,
+        prompt: str,
+        *,
+        user: str | None = None,
+        session: str | None = None,
+        budget: int | None = None,
+        messages: Sequence[Message] | None = None,
+        mode: Mode = "augment",
+        session_key: str | None = None,
+        agent_id: str | None = None,
+    ) -> Context:
+        """Assemble what the model should see beside this prompt, within a budget of tokens.
+
+        In mode `augment` the host's messages stay as they are and the budget is for memory's text. In mode `own` the
+        budget covers everything: `messages` of the result are those to keep, and whatever leaves is stored first.
+        """
+        checked_text("prompt", prompt)
+        if mode not in ("augment", "own"):
+            raise InvalidInputError("mode", f"must be augment or own, not {mode!r}")
+        tokens = self._config.assembly.startup_budget if budget is None else budget
+        _check_count("budget", tokens)
+        request = Request(
+            prompt=prompt,
+            namespace=resolve_namespace(user, session, session_key=session_key, agent_id=agent_id),
+            session=_session_name(session),
+            budget=tokens,
+            now_ms=_now_ms(),
+            messages=tuple(messages or ()),
+            mode=mode,
+        )
+        if mode == "own":
+            leaving = self._builder.dropped(request)
+            store_messages(self._store, self.ingest, request.namespace, request.session, leaving)
+        built = self._builder.build(request)
+        self._used_in(built)
+        return built
+
+    def why(self, receipt_id: str) -> Receipt:
+        """The receipt of an assembly: everything that was offered, and by which settings."""
+        return self._receipts.get(receipt_id)
+
+    def why_not(self, receipt_id: str, record_id: str) -> WhyNot:
+        """Why a record is not in that prompt."""
+        replayed = self.replay(receipt_id)
+        if replayed.assembly is None:
+            return WhyNot(record_id, replayed.reason)
+        return why_not(replayed.assembly, record_id)
+
+    def replay(self, receipt_id: str) -> Replay:
+        """Assemble once more from the receipt alone."""
+        return self._receipts.replay(self._receipts.get(receipt_id))
+
+    def receipts(self, *, user: str | None = None, session: str | None = None, limit: int = 20) -> tuple[Receipt, ...]:
+        """The newest receipts of a namespace, newest first."""
+        _check_count("limit", limit)
+        return self._receipts.recent(resolve_namespace(user, session), limit)
+
+    def explain_gate(self, text: str, *, user: str | None = None, session: str | None = None) -> Decision:
+        """What the gate would decide on this text now, with every signal and the patterns that fired."""
+        namespace = resolve_namespace(user, session)
+        return self._gate.explain(checked_text("text", text), namespace, history_of(namespace))
 
     # ── forgetting ───────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -224,6 +336,7 @@ class Memory:
         erasure = self._store.erase(selection)
         if erasure.records == 0:
             raise NotFoundError(session or user or "")
+        self._receipts.forget(selection)
         return erasure
 
     # ── keeping ──────────────────────────────────────────────────────────────────────────────────────────────────
@@ -242,6 +355,7 @@ class Memory:
             model_ready=self._embedder.ready,
             searches_by_meaning=self._indexer.switched,
             indexing=self._indexer.state,
+            gate=GateStatus(*(self._store.count_marks(None, label) for label in (JUDGED, DURABLE, REGRET))),
             store=self._store.status(),
         )
 
@@ -285,32 +399,35 @@ class Memory:
 
     # ── steps ────────────────────────────────────────────────────────────────────────────────────────────────────
 
-    def _search_by_meaning(
-        self, collection: str, query: str, width: int, where: Filter | None
-    ) -> tuple[dict[int, float] | None, tuple[str, ...]]:
-        if not self._indexer.switched:
-            return None, ("the store is being re-embedded: searched by wording only",)
-        try:
-            vector = self._embedder.embed_query(query)
-        except EngineError as error:
-            return None, (f"searched by wording only: {error}",)
-        found = self._store.search_vectors(collection, vector, width, where=where)
-        note = () if found.complete else (f"{found.missing} turns not embedded yet: found by wording only",)
-        return {hit.ref: hit.score for hit in found.hits}, note
+    def _after_embedding(self, space: Space) -> None:
+        self._gate.advance(space)
+        self._usage.flush()
+
+    def _used(self, records: Iterable[Record]) -> None:
+        self._usage.note(records)
+        self._indexer.notify()
+
+    def _used_in(self, context: Context) -> None:
+        injected = {(item.session, item.id) for item in context.assembly.items if item.tier not in ("hard", "soft")}
+        history = history_of(context.receipt.namespace)
+        keys = [Key(history, record_id, session) for session, record_id in injected]
+        self._used(record for key in keys if (record := self._store.get(key)) is not None)
 
     def _one_record(self, record_id: str, user: str | None, session: str | None) -> Record:
         checked_name("id", record_id)
-        records = self._store.find(record_id)
-        if user is not None:
-            collection = history_of(resolve_namespace(user))
-            records = tuple(record for record in records if record.collection == collection)
-        if session is not None:
-            records = tuple(record for record in records if record.group == session)
-        if not records:
+        history = None if user is None else history_of(resolve_namespace(user))
+        turns = [
+            record
+            for record in self._store.find(record_id)
+            if namespace_of(record.collection) is not None
+            and history in (None, record.collection)
+            and session in (None, record.group)
+        ]
+        if not turns:
             raise NotFoundError(record_id)
-        if len(records) > 1:
-            raise AmbiguousIdError(record_id, len(records))
-        return records[0]
+        if len(turns) > 1:
+            raise AmbiguousIdError(record_id, len(turns))
+        return turns[0]
 
 
 def _refuse_other_space(store: Store, embedder: Embedder) -> None:
@@ -344,6 +461,14 @@ def _filter(
         high = None if until is None else milliseconds("until", until)
         terms.append(Between("ts", low, high))
     return AllOf(tuple(terms)) if terms else None
+
+
+def _session_name(session: str | None) -> str:
+    return session if session and session.strip() else DEFAULT_SESSION
+
+
+def _now_ms() -> int:
+    return time.time_ns() // 1_000_000
 
 
 def _check_count(field: str, value: object) -> None:

@@ -104,7 +104,7 @@ def test_doctor_finds_nothing_wrong_before_the_first_use(cli: Run, tmp_path: Pat
 
 def test_doctor_finds_nothing_wrong_with_a_sound_store(cli: Run, store: Path) -> None:
     assert cli("doctor").code == 0
-    assert findings(cli)["records"][0]["detail"] == "3 stored"
+    assert findings(cli)["records"][0]["detail"] == "3 turns stored"
 
 
 def test_doctor_changes_no_record(cli: Run, store: Path) -> None:
@@ -169,8 +169,8 @@ def test_doctor_tells_of_turns_that_wait(cli: Run, tmp_path: Path) -> None:
 
 
 def test_doctor_tells_of_variables_without_effect(cli: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("LIBRAVDB_GATING_THRESHOLD", "0.4")
-    assert "LIBRAVDB_GATING_THRESHOLD" in findings(cli)["settings"][0]["detail"]
+    monkeypatch.setenv("LIBRAVDB_RPC_ENDPOINT", "tcp:127.0.0.1:1")
+    assert "LIBRAVDB_RPC_ENDPOINT" in findings(cli)["settings"][0]["detail"]
     assert cli("doctor").code == 0
 
 

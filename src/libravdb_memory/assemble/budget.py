@@ -21,6 +21,10 @@ class AssemblySettings:
     tail_turns: int = field(default=4, metadata={"help": "newest turns that are always kept exactly"})
     token_budget_fraction: float = field(default=0.25, metadata={"help": "memory's share of a host's token budget"})
     startup_budget: int = field(default=4000, metadata={"help": "tokens against which hard rules are checked on load"})
+    kept_receipts: int = field(default=200, metadata={"help": "receipts kept for each user, the newest"})
+    tokenizer: str = field(
+        default="", metadata={"help": "a tokenizer.json that counts tokens exactly; empty: the built-in estimate"}
+    )
     guidance_similarity: float = field(default=0.2, metadata={"help": "similarity that elevated guidance must exceed"})
 
     def __post_init__(self) -> None:

@@ -9,7 +9,6 @@ import re
 import sys
 import textwrap
 from collections.abc import Sequence
-from itertools import accumulate
 
 import click
 
@@ -92,12 +91,13 @@ def _hit(rank: int, hit: Hit, terms: re.Pattern[str] | None, width: int, explain
 
 
 def explanation(hit: Hit) -> str:
-    """The addends of a score, which stand first among its parts, and the evidence they were made from."""
-    parts = list(hit.parts.items())
-    sums = list(accumulate(value for _, value in parts))
-    addends = next((n for n, total in enumerate(sums, 1) if abs(total - hit.score) < 1e-6 and n >= 2), len(parts))
-    told = " + ".join(f"{name} {value:.2f}" for name, value in parts[:addends])
-    evidence = ", ".join(f"{name} {value:.2f}" for name, value in parts[addends:])
+    """The addends of a score, the factor that age, use and authority put on them, and the evidence behind."""
+    addends = {name: hit.parts[name] for name in ("dense", "lexical") if name in hit.parts}
+    relevance = sum(addends.values())
+    factor = hit.score / relevance if relevance else 1.0
+    told = " + ".join(f"{name} {value:.2f}" for name, value in addends.items())
+    told = told if abs(factor - 1.0) < 0.005 else f"({told}) × {factor:.2f}"
+    evidence = ", ".join(f"{name} {hit.parts[name]:.2f}" for name in ("cosine", "bm25") if name in hit.parts)
     return f"{hit.score:.2f} = {told}" + (f"   ({evidence})" if evidence else "")
 
 

@@ -8,8 +8,9 @@ metadata, and the caller's own metadata stays apart under one key, so that neith
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
+from typing import cast
 
 from libravdb_memory.errors import InvalidInputError
 from libravdb_memory.identity import Json, canonical_json
@@ -109,7 +110,7 @@ def checked_name(field: str, value: object) -> str:
 def checked_metadata(value: object) -> Mapping[str, Json]:
     if not isinstance(value, Mapping):
         raise InvalidInputError("metadata", f"must be an object, not {type(value).__name__}")
-    checked = _checked_json("metadata", value, MAX_METADATA_DEPTH)
+    checked = _checked_json("metadata", cast(Mapping[object, object], value), MAX_METADATA_DEPTH)
     assert isinstance(checked, dict)
     if checked and (size := len(canonical_json(checked).encode())) > MAX_METADATA_BYTES:
         raise InvalidInputError("metadata", f"has {size} bytes as JSON; at most {MAX_METADATA_BYTES} are taken")
@@ -126,11 +127,11 @@ def _checked_json(field: str, value: object, depth: int) -> Json:
     if depth == 0:
         raise InvalidInputError(field, f"is nested deeper than {MAX_METADATA_DEPTH} levels")
     if isinstance(value, Mapping):
-        return {
-            _checked_key(field, key): _checked_json(f"{field}.{key}", item, depth - 1) for key, item in value.items()
-        }
+        pairs = cast(Mapping[object, object], value).items()
+        return {_checked_key(field, key): _checked_json(f"{field}.{key}", item, depth - 1) for key, item in pairs}
     if isinstance(value, list | tuple):
-        return [_checked_json(f"{field}[{index}]", item, depth - 1) for index, item in enumerate(value)]
+        items = cast(Sequence[object], value)
+        return [_checked_json(f"{field}[{index}]", item, depth - 1) for index, item in enumerate(items)]
     raise InvalidInputError(field, f"is not JSON: {type(value).__name__}")
 
 

@@ -13,12 +13,16 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from libravdb_memory.errors import ConfigError
+from libravdb_memory.retrieve.rank import Profile
 
 
 @dataclass(frozen=True, slots=True)
 class RetrievalSettings:
     dense_weight: float = field(default=0.5, metadata={"help": "share of meaning in a score, the rest is wording"})
     candidates: int = field(default=100, metadata={"help": "records taken from each kind of search before fusing"})
+    profile: Profile = field(
+        default="calibrated", metadata={"help": "ranking law: calibrated, or the older reference and hybrid"}
+    )
 
     def __post_init__(self) -> None:
         if not 0.0 <= self.dense_weight <= 1.0:

@@ -1,7 +1,7 @@
 """Which memory a question is about.
 
-Law: a question whose topic is a dream is answered from dream memory only, and no other question ever is. The word is the
-topic when it stands for what was dreamt, not in "dream job", "dream team" or a dream of becoming something.
+Law: a question whose topic is a dream is answered from dream memory only, and no other question ever is. The word is
+the topic when it stands for what was dreamt, not in "dream job", "dream team" or a dream of becoming something.
 """
 
 from __future__ import annotations

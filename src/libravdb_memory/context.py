@@ -1,0 +1,259 @@
+"""A prompt's memory, assembled by law: rules and tail by structure, guidance and recall by rank, all under one budget.
+
+This module gathers what may enter (from documents, session and recall) and hands it to the pure stage `assemble`, which
+decides. Every assembly leaves a receipt.
+"""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Literal, TypeAlias, cast
+
+from libravdb_memory.assemble.budget import AssemblySettings
+from libravdb_memory.assemble.fill import Candidate, Offer, fill
+from libravdb_memory.assemble.messages import MESSAGE_OVERHEAD, Message, keep_recent, plain_text
+from libravdb_memory.assemble.receipt import Assembly
+from libravdb_memory.assemble.tail import TailTurn
+from libravdb_memory.authored import VARIANT, AuthoredDocuments
+from libravdb_memory.ingest.turns import turn_of
+from libravdb_memory.model import Record
+from libravdb_memory.namespaces import dreams_of, guidance_of, history_of
+from libravdb_memory.recall import Recall, Recalled, Remembered, Source
+from libravdb_memory.receipts import Receipt, ReceiptLog, hash_of
+from libravdb_memory.retrieve import temporal
+from libravdb_memory.retrieve.dates import anchor_density
+from libravdb_memory.retrieve.recovery import Standing, recovery_signals
+from libravdb_memory.retrieve.route import is_about_dreams
+from libravdb_memory.store.protocol import Equals, Store
+from libravdb_memory.tokens import TokenCounter, share_of
+
+Mode: TypeAlias = Literal["augment", "own"]
+
+_RECALLED = 32
+_RECOVERED = 10
+_GUIDANCE = 16
+_COVERING = 8
+_TAIL_PAGE = 64
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """The budget is for memory's frames alone in mode `augment`, for frames, messages and prompt in mode `own`."""
+
+    prompt: str
+    namespace: str
+    session: str
+    budget: int
+    now_ms: int
+    messages: tuple[Message, ...] = ()
+    mode: Mode = "augment"
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """`text` are the frames to add to the prompt, `messages` the host's messages that stay. `tokens` is the price of
+    the frames, and in mode `own` of messages and prompt too. `degraded` says in words what could not be kept or used;
+    empty when nothing is missing."""
+
+    text: str
+    messages: tuple[Message, ...]
+    tokens: int
+    degraded: tuple[str, ...]
+    receipt: Receipt
+    assembly: Assembly
+
+
+@dataclass(frozen=True, slots=True)
+class _Window:
+    """What the host's messages leave for memory: the budget of the frames, and what stays beside them."""
+
+    frames: int
+    messages: tuple[Message, ...]
+    tokens: int = 0
+    notes: tuple[str, ...] = ()
+
+
+class ContextBuilder:
+    def __init__(
+        self,
+        store: Store,
+        documents: AuthoredDocuments,
+        recall: Recall,
+        receipts: ReceiptLog,
+        counter: TokenCounter,
+        settings: AssemblySettings,
+    ) -> None:
+        self._store = store
+        self._documents = documents
+        self._recall = recall
+        self._receipts = receipts
+        self._counter = counter
+        self._settings = settings
+
+    def build(self, request: Request) -> Context:
+        window = self._window(request)
+        offer, notes = self._offer(request, window)
+        assembly = fill(offer, self._counter, self._settings)
+        receipt = self._receipt(request, offer, assembly, notes)
+        reasons = (assembly.degraded.reason,) if assembly.degraded else ()
+        tokens = assembly.tokens + window.tokens
+        return Context(assembly.text, window.messages, tokens, (*reasons, *window.notes, *notes), receipt, assembly)
+
+    def dropped(self, request: Request) -> tuple[Message, ...]:
+        """The messages that will leave the prompt; they must be stored before they do."""
+        kept = {id(message) for message in self._window(request).messages}
+        return tuple(message for message in request.messages if id(message) not in kept)
+
+    # ── what the host leaves for memory ──────────────────────────────────────────────────────────────────────────
+
+    def _window(self, request: Request) -> _Window:
+        if request.mode == "augment":
+            return _Window(request.budget, request.messages)
+        frames = share_of(request.budget, self._settings.token_budget_fraction)
+        prompt = self._counter.count(request.prompt) + MESSAGE_OVERHEAD
+        limit = request.budget - frames - prompt
+        kept = keep_recent(request.messages, limit, self._settings.tail_turns, self._counter)
+        notes = (f"the newest messages alone exceed the window by {kept.over} tokens",) if kept.over else ()
+        messages = tuple(request.messages[index] for index in kept.indices)
+        return _Window(frames, messages, kept.tokens + prompt, notes)
+
+    # ── what may enter ───────────────────────────────────────────────────────────────────────────────────────────
+
+    def _offer(self, request: Request, window: _Window) -> tuple[Offer, tuple[str, ...]]:
+        rules = self._documents.rulebook()
+        turns = self._tail(request, window.frames)
+        recalled = self._recall.ranked(request.prompt, _sources(request), _RECALLED + _RECOVERED, request.now_ms)
+        ranked = self._ordered_for_time(request.prompt, recalled)
+        standing = [Standing(item.score, _confidence(item.record)) for item in ranked]
+        weak = recovery_signals(standing, len(turns))
+        offer = Offer(
+            budget=window.frames,
+            hard=rules.hard,
+            soft=rules.soft,
+            turns=turns,
+            elevated=self._guidance(request, recalled),
+            recalled=tuple(_candidate(item, request.session) for item in ranked[:_RECALLED]),
+            recovered=tuple(_candidate(item, request.session) for item in ranked[_RECALLED:]) if weak else (),
+            visible=frozenset((request.prompt, *filter(None, map(plain_text, window.messages)))),
+        )
+        return offer, recalled.degraded
+
+    def _tail(self, request: Request, budget: int) -> tuple[TailTurn, ...]:
+        """The newest turns of the session, oldest first: as many as the tail could hold, never fewer than a page."""
+        collection, where = history_of(request.namespace), Equals("group", request.session)
+        newest: list[TailTurn] = []
+        price, cursor = 0, None
+        while True:
+            page = self._store.page(collection, where=where, after=cursor, limit=_TAIL_PAGE, newest_first=True)
+            newest += [_tail_turn(record) for record in page.records]
+            price += sum(self._counter.count(record.text) for record in page.records)
+            cursor = page.cursor
+            if cursor is None or price > budget:
+                return tuple(reversed(newest))
+
+    def _guidance(self, request: Request, recalled: Recalled) -> tuple[Candidate, ...]:
+        if recalled.vector is None:
+            return ()
+        found = self._store.search_vectors(guidance_of(request.namespace), recalled.vector, _GUIDANCE).hits
+        records = self._store.fetch([hit.ref for hit in found])
+        source = Source(guidance_of(request.namespace), "guidance", "user")
+        return tuple(
+            _candidate(Remembered(records[hit.ref], source, hit.score, {"cosine": hit.score}), request.session)
+            for hit in found
+            if hit.ref in records
+        )
+
+    def _ordered_for_time(self, prompt: str, recalled: Recalled) -> tuple[Remembered, ...]:
+        """A question about time wants a set that covers its events; any other keeps its ranking exactly."""
+        strength = temporal.temporal_strength(prompt)
+        if strength < temporal.ACTIVE_FROM or recalled.vector is None:
+            return recalled.items
+        similar = self._recall.similarities(temporal.event_slots(prompt), [item.record.ref for item in recalled.items])
+        picks = temporal.select(
+            [
+                temporal.Pickable(item.score, anchor_density(item.record.text), similar.get(item.record.ref, ()))
+                for item in recalled.items
+            ],
+            strength,
+            _COVERING,
+        )
+        return tuple(
+            replace(item, score=pick.score, parts={**item.parts, "temporal": strength, "coverage": pick.gain})
+            for pick in picks
+            for item in (recalled.items[pick.index],)
+        )
+
+    def _receipt(self, request: Request, offer: Offer, assembly: Assembly, notes: tuple[str, ...]) -> Receipt:
+        receipt = Receipt(
+            id=f"rcpt-{request.now_ms:012x}{secrets.token_hex(4)}",
+            namespace=request.namespace,
+            session=request.session,
+            prompt=request.prompt,
+            created_ms=request.now_ms,
+            counter_id=self._counter.id,
+            settings=self._settings,
+            offer=offer,
+            text_hash=hash_of(assembly.text),
+            notes=notes,
+        )
+        self._receipts.add(receipt)
+        return receipt
+
+
+def _sources(request: Request) -> Sequence[Source]:
+    if is_about_dreams(request.prompt):
+        return (Source(dreams_of(request.namespace), "dream", "user"),)
+    return (
+        Source(history_of(request.namespace), "history", "user"),
+        Source("global", "global", "global"),
+        Source(VARIANT, "document", "global"),
+    )
+
+
+def _candidate(item: Remembered, session: str) -> Candidate:
+    turn = turn_of(item.record)
+    source = "session" if item.source.name == "history" and turn.session == session else item.source.name
+    return Candidate(
+        id=turn.id,
+        text=turn.text,
+        score=item.score,
+        role=turn.role or "note",
+        source=source,
+        ts=turn.ts,
+        speaker=turn.speaker,
+        session=turn.session,
+        parts=item.parts,
+    )
+
+
+def _tail_turn(record: Record) -> TailTurn:
+    turn = turn_of(record)
+    return TailTurn(
+        id=turn.id,
+        role=turn.role,
+        text=turn.text,
+        ts=turn.ts,
+        speaker=turn.speaker,
+        session=turn.session,
+        bundle=_text(turn.metadata.get("bundle")),
+        calls=tuple(_texts(turn.metadata.get("tool_calls"))),
+        answers=tuple(_texts(turn.metadata.get("tool_call_id"))),
+    )
+
+
+def _confidence(record: Record) -> float | None:
+    confidence = record.metadata.get("confidence")
+    return float(confidence) if isinstance(confidence, int | float) else None
+
+
+def _text(value: object) -> str | None:
+    return value if isinstance(value, str) and value else None
+
+
+def _texts(value: object) -> Iterable[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, list):
+        yield from (item for item in cast(list[object], value) if isinstance(item, str))

@@ -1,0 +1,112 @@
+"""The gate at work: every user turn is judged once, in order of arrival, after it is embedded.
+
+It reads the store's change log behind a mark of its own, so a crash only delays a judgement. Laws: exactly two searches
+per decision, one among the turns judged before, one among durable memory; all signals are kept with the turn; what
+memory itself had injected into a prompt is cut out before judging and never counts as repetition.
+
+Marks on a turn: `gate` (all signals), `turns` (member of the repetition index), `durable`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from collections.abc import Set as AbstractSet
+from typing import TYPE_CHECKING
+
+from libravdb_memory.engines.protocol import Embedder
+from libravdb_memory.gate.echo import strip_echo
+from libravdb_memory.gate.score import Decision, Neighbours, decide
+from libravdb_memory.gate.settings import GateSettings
+from libravdb_memory.gate.signals import DURABLE_NEIGHBOURS, TURN_NEIGHBOURS
+from libravdb_memory.identity import Json
+from libravdb_memory.model import Draft, Record
+from libravdb_memory.namespaces import namespace_of
+from libravdb_memory.store.protocol import Change, Key, Mark, Marked, Put, Space, Store, Write
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+JUDGED, REPETITION, DURABLE = "gate", "turns", "durable"
+_PROGRESS = Key("_internal:gate", "judged-through")
+_BATCH = 500
+
+
+class Gatekeeper:
+    """`echoes` gives the fingerprints of what memory injected for a namespace."""
+
+    def __init__(
+        self,
+        store: Store,
+        embedder: Embedder,
+        settings: GateSettings,
+        echoes: Callable[[str], AbstractSet[int]],
+    ) -> None:
+        self._store = store
+        self._embedder = embedder
+        self._settings = settings
+        self._echoes = echoes
+        noted = store.get(_PROGRESS)
+        self._through = int(noted.text) if noted is not None else 0
+
+    def advance(self, space: Space) -> None:
+        """Judge what is embedded and not yet judged; stop at the first turn that is not embedded yet."""
+        while changes := self._store.changes_since(self._through, _BATCH):
+            done = self._judge_all(changes, space)
+            if done:
+                self._note(changes[done - 1].sequence)
+            if done < len(changes):
+                return
+
+    def explain(self, text: str, namespace: str, collection: str) -> Decision:
+        """What the gate would decide on a text now; nothing is stored."""
+        heard = strip_echo(text, self._echoes(namespace))
+        return decide(heard, self._neighbours(collection, self._embedder.embed_query(heard)), self._settings)
+
+    def _judge_all(self, changes: Sequence[Change], space: Space) -> int:
+        """How many of the changes are dealt with."""
+        refs = [change.ref for change in changes if change.kind == "put"]
+        records = self._store.fetch(refs)
+        vectors = self._store.get_vectors(space, refs)
+        judged = self._store.marks(refs, JUDGED)
+        for position, change in enumerate(changes):
+            record = records.get(change.ref)
+            if change.kind != "put" or record is None or change.ref in judged or not _is_user_turn(record):
+                continue
+            if change.ref not in vectors:
+                return position
+            self._judge(record, vectors[change.ref])
+        return len(changes)
+
+    def _judge(self, record: Record, vector: NDArray[np.float32]) -> None:
+        namespace = namespace_of(record.collection) or ""
+        heard = strip_echo(record.text, self._echoes(namespace))
+        echoed = heard is not record.text
+        if echoed:
+            vector = self._embedder.embed_documents([heard])[0]
+        decision = decide(heard, self._neighbours(record.collection, vector), self._settings)
+        key = Key(record.collection, record.id, record.group)
+        facts: dict[str, Json] = {**decision.signals(), "durable": decision.durable, "echo": echoed}
+        writes: list[Write] = [Mark(key, JUDGED, facts)]
+        if not echoed:
+            writes.append(Mark(key, REPETITION))
+        if decision.durable:
+            writes.append(Mark(key, DURABLE))
+        self._store.commit(writes)
+
+    def _neighbours(self, collection: str, vector: NDArray[np.float32]) -> Neighbours:
+        def cosines(label: str, k: int) -> list[float]:
+            found = self._store.search_vectors(collection, vector, k, where=Marked(label))
+            return [hit.score for hit in found.hits]
+
+        return Neighbours(durable=cosines(DURABLE, DURABLE_NEIGHBOURS), turns=cosines(REPETITION, TURN_NEIGHBOURS))
+
+    def _note(self, sequence: int) -> None:
+        """Remember how far it has come. The note is a change itself, skipped when nothing came between."""
+        draft = Draft(_PROGRESS.collection, _PROGRESS.id, str(sequence))
+        commit = self._store.commit([Put(draft, replace=True, searchable=False)])
+        self._through = commit.sequence if commit.sequence == sequence + 1 else sequence
+
+
+def _is_user_turn(record: Record) -> bool:
+    return namespace_of(record.collection) is not None and record.metadata.get("role") == "user"

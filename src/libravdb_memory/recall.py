@@ -1,0 +1,164 @@
+"""Recall: candidates from the store, fused and ranked, each with the working behind its score.
+
+Law: a record is one candidate however many scopes hold it. What a search could not use is said in `degraded`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from libravdb_memory.engines.protocol import Embedder
+from libravdb_memory.errors import EngineError
+from libravdb_memory.gating import DURABLE
+from libravdb_memory.identity import Json
+from libravdb_memory.model import Record
+from libravdb_memory.retrieve.fuse import Fused, RetrievalSettings, fuse
+from libravdb_memory.retrieve.query import phrases_of
+from libravdb_memory.retrieve.rank import Evidence, Profile, ScopeName, score
+from libravdb_memory.store.protocol import Filter, Store, TextQuery
+from libravdb_memory.usage import USE
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+_DURABLE_PRIOR = 0.5
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A place to search. `name` is what a prompt calls it; `scope` is its kind for the ranking laws."""
+
+    collection: str
+    name: str
+    scope: ScopeName
+    where: Filter | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Remembered:
+    record: Record
+    source: Source
+    score: float
+    parts: Mapping[str, float]
+
+
+@dataclass(frozen=True, slots=True)
+class Recalled:
+    """Best first. `vector` is the question's embedding, None when it could not be made."""
+
+    items: tuple[Remembered, ...]
+    vector: NDArray[np.float32] | None
+    degraded: tuple[str, ...]
+
+
+class Recall:
+    def __init__(
+        self, store: Store, embedder: Embedder, settings: RetrievalSettings, searches_by_meaning: Callable[[], bool]
+    ) -> None:
+        self._store = store
+        self._embedder = embedder
+        self._settings = settings
+        self._searches_by_meaning = searches_by_meaning
+
+    def ranked(self, question: str, sources: Sequence[Source], k: int, now_ms: int) -> Recalled:
+        width = max(self._settings.candidates, k)
+        vector, notes = self._embed(question)
+        query = TextQuery(phrases_of(question))
+        lexical: dict[int, float] = {}
+        dense: dict[int, float] = {}
+        origin: dict[int, Source] = {}
+        missing = 0
+        for source in sources:
+            for hit in self._store.search_text(source.collection, query, width, where=source.where):
+                lexical[hit.ref] = hit.score
+                origin.setdefault(hit.ref, source)
+            if vector is not None:
+                found = self._store.search_vectors(source.collection, vector, width, where=source.where)
+                missing += found.missing
+                for hit in found.hits:
+                    dense[hit.ref] = hit.score
+                    origin.setdefault(hit.ref, source)
+        if missing:
+            notes = (*notes, f"{missing} turns not embedded yet: found by wording only")
+        fused = fuse(dense if vector is not None else None, lexical, self._settings)
+        return Recalled(self._rank(fused, origin, k, now_ms), vector, notes)
+
+    def similarities(self, texts: Sequence[str], refs: Sequence[int]) -> dict[int, tuple[float, ...]]:
+        """For each record that has a vector, its cosine to each of the texts."""
+        space = next((space for space in self._store.spaces() if space.active), None)
+        if not texts or space is None:
+            return {}
+        import numpy as np
+
+        rows = _unit_rows(np.atleast_2d(self._embedder.embed_documents(texts)))
+        found = self._store.get_vectors(space, refs)
+        return {ref: tuple((rows @ _unit_rows(vector[None, :])[0]).tolist()) for ref, vector in found.items()}
+
+    def _rank(
+        self, fused: Sequence[Fused], origin: Mapping[int, Source], k: int, now_ms: int
+    ) -> tuple[Remembered, ...]:
+        """Modulation can cost a bounded share only, so what lies beyond twice k by relevance cannot come back."""
+        head = fused[: 2 * k]
+        records = self._store.fetch([item.ref for item in head])
+        uses = {ref: _count_in(data) for ref, data in self._store.marks(list(records), USE).items()}
+        durable = self._store.marks(list(records), DURABLE)
+        most_uses = max(uses.values(), default=0)
+        found = [
+            _judged(
+                item,
+                records[item.ref],
+                origin[item.ref],
+                Evidence(
+                    relevance=item.score,
+                    similarity=item.parts.get("cosine", 0.0),
+                    age_s=_age_s(records[item.ref], now_ms),
+                    uses=uses.get(item.ref, 0),
+                    most_uses=most_uses,
+                    authority=_authority(records[item.ref], item.ref in durable),
+                    scope=origin[item.ref].scope,
+                ),
+                self._settings.profile,
+            )
+            for item in head
+            if item.ref in records
+        ]
+        found.sort(key=lambda item: (-item.score, item.record.collection, -item.record.ref))
+        return tuple(found[:k])
+
+    def _embed(self, question: str) -> tuple[NDArray[np.float32] | None, tuple[str, ...]]:
+        if not self._searches_by_meaning():
+            return None, ("the store is being re-embedded: searched by wording only",)
+        try:
+            return self._embedder.embed_query(question), ()
+        except EngineError as error:
+            return None, (f"searched by wording only: {error}",)
+
+
+def _judged(item: Fused, record: Record, source: Source, evidence: Evidence, profile: Profile) -> Remembered:
+    ranked = score(evidence, profile)
+    return Remembered(record, source, ranked.score, {**item.parts, **ranked.parts})
+
+
+def _age_s(record: Record, now_ms: int) -> float:
+    return (now_ms - record.ts) / 1000 if record.ts else 0.0
+
+
+def _authority(record: Record, durable: bool) -> float:
+    """A core document's authority, or the prior of a durable turn."""
+    stated = record.metadata.get("authority")
+    return stated if isinstance(stated, float) else (_DURABLE_PRIOR if durable else 0.0)
+
+
+def _count_in(data: Mapping[str, Json]) -> int:
+    count = data.get("count")
+    return count if isinstance(count, int) else 0
+
+
+def _unit_rows(rows: NDArray[np.float32]) -> NDArray[np.float32]:
+    import numpy as np
+
+    lengths = np.linalg.norm(rows, axis=1, keepdims=True)
+    return np.asarray(rows / np.maximum(lengths, 1e-12), np.float32)
