@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from crash_workload import ABSENT, INGESTED, SETTINGS, metadata_of, open_memory, text_of, ts_of
+from crash_workload import ABSENT, COLLECTIONS, INGESTED, SETTINGS, metadata_of, open_memory, text_of, ts_of
 from libravdb_memory.model import Record
 from libravdb_memory.store.protocol import Key, Store
 from libravdb_memory.store.sqlite.store import SqliteStore
@@ -85,10 +85,11 @@ def judge(folder: Path, ledger: Ledger) -> dict[str, Any]:
 
 
 def _all(store: Store) -> Iterator[Record]:
-    for info in store.collections():
+    """What the workload may have put there; a memory also keeps books of its own."""
+    for collection in COLLECTIONS:
         cursor: str | None = None
         while True:
-            page = store.page(info.name, after=cursor)
+            page = store.page(collection, after=cursor)
             yield from page.records
             cursor = page.cursor
             if cursor is None:

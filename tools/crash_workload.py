@@ -29,6 +29,7 @@ SETTINGS = StoreSettings(exact_limit=48, wal_mb=1, cache_mb=2)
 EDITABLE = ("notes", "facts", "übergang")
 RAW = "raw"
 INGESTED = history_of("ada")
+COLLECTIONS = (*EDITABLE, RAW, INGESTED)
 SESSION = "s1"
 _WRITERS = 3
 _WORDS = "heron river ladder copper Straße 漢字 🜁 quay lantern ø thistle anchor meridian sluice marrow".split()

@@ -20,6 +20,7 @@ from libravdb_memory.store.sqlite.database import Database
 from libravdb_memory.store.sqlite.failures import naming_system_errors, translating
 from libravdb_memory.store.sqlite.lock import OwnerLock, lock_file
 from libravdb_memory.store.sqlite.migrations import STEPS, version_of
+from libravdb_memory.store.sqlite.ownlog import begin_line, refuse_foreign_log
 
 _STEP_PAGES = 256
 
@@ -97,6 +98,7 @@ def _copy(source: Path, target: Path, vfs: str | None, progress: Progress | None
         with naming_system_errors(writer):
             _copy_pages(reader, writer, progress)
             writer.pragma("journal_mode", "DELETE")
+            begin_line(writer)
     finally:
         writer.close()
         reader.close()
@@ -138,12 +140,13 @@ def _fold_log(data: Path) -> None:
     """Bring the replaced store's log into its file, so that one rename replaces it whole; a damaged one is kept with
     its log instead."""
     try:
+        refuse_foreign_log(data)
         db = connect(data, apsw.SQLITE_OPEN_READWRITE)
         try:
             db.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
         finally:
             db.close()
-    except apsw.Error:
+    except (apsw.Error, StoreCorruptError):
         return
 
 

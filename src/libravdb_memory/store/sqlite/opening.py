@@ -19,6 +19,7 @@ from libravdb_memory.store.sqlite.database import Database
 from libravdb_memory.store.sqlite.failures import naming_system_errors
 from libravdb_memory.store.sqlite.lock import OwnerLock
 from libravdb_memory.store.sqlite.migrations import migrate
+from libravdb_memory.store.sqlite.ownlog import begin_line, refuse_foreign_log
 
 
 def own(data: Path, vfs: str | None) -> OwnerLock:
@@ -31,6 +32,7 @@ def own(data: Path, vfs: str | None) -> OwnerLock:
     try:
         if not files.holds_store(data):
             _create(data, vfs)
+        refuse_foreign_log(data)
     except BaseException:
         lock.release()
         raise
@@ -62,6 +64,7 @@ def _create(data: Path, vfs: str | None) -> None:
             db.pragma("page_size", PAGE_SIZE)
             db.pragma("application_id", files.APPLICATION_ID)
             migrate(db, data)
+            begin_line(db)
             db.pragma("journal_mode", "WAL")
     finally:
         db.close()
