@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test lint unit crash bench-peers clean model-check
+.PHONY: help setup demo test unit wheel crash bench-store bench-embed bench-peers model-check clean
 
 help: ## list the targets
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | awk -F':.*## ' '{printf "  %-16s %s\n", $$1, $$2}'
@@ -31,7 +31,17 @@ bench-peers: ## other stores for `libravdb bench store` to compare with, in a ve
 	@.venv-peers/bin/python -c 'import apsw, chromadb, lancedb, pyarrow, sqlite_vec'
 
 unit: $(READY) ## only the tests, fast feedback
-	@$(BIN)/python -m pytest -q -n auto
+	@$(BIN)/python -m pytest -q -n auto -m 'not long'
+
+wheel: $(READY) ## build the wheel and run the demo from it in an empty environment
+	@$(BIN)/python tools/wheel_check.py
+
+bench-store: $(READY) ## measure the store, beside the peers of bench-peers where they are installed
+	@$(BIN)/libravdb bench store --json benchmarks/results/store.json
+
+bench-embed: $(READY) ## measure the bundled model against its full-precision original (80 MB download)
+	@$(BIN)/python tools/build_model.py --f32 build/minilm-f32
+	@$(BIN)/libravdb bench embed --reference build/minilm-f32 --json benchmarks/results/embed.json
 
 crash: $(READY) ## kill a writing process 500 times; nothing acknowledged may be lost
 	@$(BIN)/python tools/crash_fuzz.py --kills 500 --json benchmarks/results/crash.json

@@ -38,6 +38,7 @@ STATIC = [
     Check("types (mypy strict)", [sys.executable, "-m", "mypy"]),
     Check("types (pyright strict)", [str(BIN / "basedpyright")]),
 ]
+WHEEL = Check("wheel (empty environment)", [sys.executable, str(ROOT / "tools" / "wheel_check.py")])
 TESTS = Check("tests (pytest)", [sys.executable, "-m", "pytest", "-n", "2", "-m", "not long"])
 
 
@@ -55,7 +56,7 @@ def main() -> int:
     print("checks:", flush=True)
     with ThreadPoolExecutor(max_workers=2) as pool:
         outcomes = list(pool.map(run, STATIC))
-    outcomes.append(run(TESTS))
+    outcomes += [run(WHEEL), run(TESTS)]
     for outcome in outcomes:
         if not outcome.passed:
             print(f"\n── {outcome.check.name} failed ─────────────\n{outcome.output}", flush=True)
