@@ -170,7 +170,7 @@ NOT_VERBS = words(
 ) - words("back first open own still well calm clean clear complete correct direct empty free narrow slow warm")
 
 NOUN_SUFFIXES = tuple(
-    "tion sion ment ness ity ship ism ist ance ence ful less ous ive able ible al ic ly logy hood dom ery ory ary"
+    "tion sion ment ness ity ship ism ist ance ence ful less ous ive able ible al ic ly logy hood dom ry phy omy cy"
     " ant ent er or age ure ian ward wards wise ics ting ware base line side end stack".split()
 )
 VERB_SUFFIXES = ("ise", "ize", "ify", "yse", "yze", "ate")
@@ -187,7 +187,7 @@ EPISTEMIC_STATES = words(
     """
 )
 FORECAST_STATES = words("done fixed set ready available live safe possible merged released")
-PREDICTED = words("leave depart arrive work help fix finish land come suffice improve happen do see notice appear")
+PREDICTED = words("leave depart arrive work help fix finish land come suffice improve happen notice appear")
 PREDICTION_TIMES = words("now soon tomorrow tonight shortly today already minute yet")
 PERCEPTION = words(
     """

@@ -16,6 +16,7 @@ from .orders import BREAKS, could_be_verb, is_order
 from .requirements import (
     acceptable_subject,
     assistant_habit,
+    called_out,
     impersonal,
     inverted,
     required,
@@ -83,6 +84,7 @@ FAMILIES = (
     inverted,
     we_always,
     there_must,
+    called_out,
     assistant_habit,
     subjectless,
     required,
@@ -147,7 +149,7 @@ def _leads(clause: Clause, at: int) -> bool:
     word = clause.word(at)
     following = clause.word(at + 1)
     if word in lex.VOCATIVES:
-        return following == ","
+        return following in {",", "please"}
     if (word, following) in {("next", "time"), ("so", "that")}:
         return False
     return word in lex.LEADERS and not is_talk(clause.words, at)
@@ -197,11 +199,15 @@ def _answers_condition(clause: Clause, index: int, at: int) -> bool:
     if before in NO_ORDER_AFTER or after in lex.FINITE or after in BREAKS - {""}:
         return False
     said = clause.words[at + 1 : index]
-    spoken = any(part in lex.SUBJECT_PRONOUNS or part in lex.FINITE for part in said[:-1])
+    spoken = any(part in lex.SUBJECT_PRONOUNS or part in lex.FINITE or _is_verb_in_s(part) for part in said[:-1])
     third = before.endswith("s") and (before[:-1] in VERBS or (spoken and before[:-1] in NOUN_VERBS))
     if clause.word(at) in TRIGGERS:
         return third or (spoken and not before.endswith("s"))
     return clause.word(at) in SCENES and clause.shape(0).islower() and not spoken and len(said) <= 3 and not third
+
+
+def _is_verb_in_s(word: str) -> bool:
+    return word.endswith("s") and (word[:-1] in VERBS or word[:-1] in NOUN_VERBS)
 
 
 def _resumes(clause: Clause, index: int, at: int) -> bool:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from . import lexicon as lex
 from .clause import Clause, Modality
-from .orders import BREAKS, could_be_verb
+from .orders import BREAKS, SAME_IN_PAST, could_be_verb
 from .second_person import is_guess, negation
 from .verbs import VERBS
 
@@ -102,6 +102,16 @@ def there_must(clause: Clause, at: int) -> Modality | None:
     return "obligatory" if counted else None
 
 
+def called_out(clause: Clause, at: int) -> Modality | None:
+    """ "nobody touch the pipeline", "everyone stay off staging": a call to all; a report would say "touches"."""
+    verb = clause.word(at + 1)
+    if verb not in VERBS or verb in SAME_IN_PAST or clause.question:
+        return None
+    if clause.word(at) == "nobody":
+        return "forbidden"
+    return "obligatory" if clause.word(at) in {"everyone", "everybody"} else None
+
+
 def we_always(clause: Clause, at: int) -> Modality | None:
     """ "We must never share …", "We should always answer …": the rule of a group, unlike "we should meet"."""
     if clause.word(at) != "we" or clause.word(at + 1) not in OBLIGING | {"can", "may"}:
@@ -144,8 +154,8 @@ def _predicate(clause: Clause, at: int) -> int | None:
         if word in RELATIVES and index > at:
             relative = True
         elif _is_predicate(clause, index):
-            inside = relative and clause.word(index - 1) in RELATIVES  # "files that must be kept" is a thing, no rule
-            if inside or (relative and word in {"is", "are", "has", "have", "can", "may", "need", "needs"}):
+            inside = relative and clause.word(index - 1) in RELATIVES | lex.SUBJECT_PRONOUNS
+            if inside:  # "files that must be kept" is a thing, no rule
                 relative = False
                 continue
             return index if index > at else None
@@ -184,7 +194,9 @@ def _by_modal(clause: Clause, at: int, subject: list[str]) -> Modality | None:
     if word not in OBLIGING | {"may", "can"} and not linked:
         return None
     negated, verb = negation(clause, at + 1 + linked)
-    if not clause.word(verb) or is_guess(clause, verb):
+    firmly_denied = negated and (word == "must" or "never" in clause.words[at:verb])
+    guessed = is_guess(clause, verb) and not firmly_denied
+    if not clause.word(verb) or guessed or clause.words[verb:] == ["have", "to"]:
         return None
     if word in {"may", "can"}:
         return _permission(clause, at, subject, negated=negated, verb=verb)
@@ -244,6 +256,8 @@ def _firm_about_it(clause: Clause, at: int, verb: int, *, firm: bool) -> bool:
 def _is_forecast(clause: Clause, verb: int) -> bool:
     """ "should arrive tomorrow", "should pass now", "should take a minute"."""
     if clause.word(verb) in lex.PREDICTED or clause.word(verb) == "take":
+        return True
+    if clause.word(verb) == "do" and clause.word(verb + 1) in {"it", "the", "for"}:
         return True
     if clause.word(verb) in PREDICTED_STARTS and clause.word(verb + 1) in {"in", "on", "next", "this", "at"}:
         return True

@@ -50,8 +50,8 @@ VERBS = frozenset(
     dispatch dispel display dispose disprove disregard disrupt dissect disseminate dissuade distil distill
     distinguish distract distribute ditch dive diversify divert divide do dock dockerise dockerize document dodge
     dogfood dot double double-check dovetail downgrade download downplay downsample downscale downvote draft drag
-    drain draw dream dress drill drink drive drizzle drop drown dry-run dump duplicate dwell dwindle earmark earn
-    ease eat echo edit educate elaborate elect elevate elicit elide eliminate embarrass embed embellish embody
+    drain draw dream dress drift drill drink drive drizzle drop drown dry-run dump duplicate dwell dwindle earmark
+    earn ease eat echo edit educate elaborate elect elevate elicit elide eliminate embarrass embed embellish embody
     embolden embrace emerge emigrate emit empathise empathize emphasise emphasize employ empower empty emulate
     enable enact encapsulate encase encircle enclose encode encompass encourage encrypt end endeavor endeavour
     endorse endure energise enforce engage engineer enhance enjoin enjoy enlarge enlist enliven enqueue enquire
@@ -176,57 +176,57 @@ NOUN_VERBS = frozenset(
     """
     abstract accent access act address advance advocate aid aim air alarm alert alias alternate anchor answer
     approach approximate archive arm arrest articulate attack attempt attribute audit author autoclave back balance
-    ban bang baste bat batch battle beam bench benchmark better bias bid bite blame bleach blend blind block blog
-    blow blur board boil bold bolt bomb book bookmark boost boot bootstrap bound bow box branch break bridge brief
-    broadcast brown bruise brush bubble bucket budget buffer build bump bundle burn butter button buy buzz bypass
-    cache call calm camp cancel cap capture care cast catalog catalogue cause center centre chain chair challenge
-    change channel charge chart chase cheat check checkout checkpoint cheer chill chunk circle claim clamp clean
-    clear click climb clip clock clone close cluster clutter coach coat code collapse color colour column combine
-    command comment commit compact compile complement complete compound compromise concern condition conduct confine
-    connect contact content contest contract contrast control cook copy correct correlate cost cough counsel count
-    counter couple course cover crack craft crash crawl credit crop cross cry cue cure curl custom cut cycle damage
-    dance dash data date deal debate debug decay decline default defect degree delay delegate delete delight demand
-    deploy design desire detail dice diff digest dim direct discount dispatch display dispute distance dock document
-    doodle dot double doubt draft drain dream dress drill drink drive drop dry dump duplicate dust ease echo edge
-    edit effect elaborate empty end engineer escape estimate excuse exempt exercise exit experience experiment
-    export express extract face factor fail fake fall fan farm favor favour feature feed fence field fight figure
-    file fill film filter find finish fire firm fish fit fix flag flap flash flex flip float flood floor flow flush
-    focus fold force forecast forge fork form format forward frame free freeze front fuel function fund further fuse
-    gain gate gauge glance gloss glow glue gossip grade grant graph grate grip groom ground group guarantee guard
-    guess guide halt hammer hand handle harm harness hash haul head heap heat help highlight hint hire hit hoe hold
-    honor honour hook host house hug hum hunt hurry idle impact import impress increase increment index initial
-    inline input insert install instrument interest interface interrupt interview inventory invite iron issue itch
-    jail jam jitter jog join joke journal judge jump key kick kill kiss knock knot label lag land last laugh launch
-    layer lead leak lean leave level leverage license lie lift light limit line link list live load lobby lock log
-    look loop loose love lower machine mail major man mandate manifest map march mark mask massage master match
-    matter mature measure meet mention mentor merge merit mesh mess message milk mind mine minor mirror mix mock
-    model moderate monitor mount move mug mulch murder mute nail name narrow need nest network note notice null
-    number object offer offset oil onboard open order outline overlap overload override own pace pack package pad
-    paddle page paint pair panic paper park part partition pass paste patch pattern pause pay peak pedal peer pellet
-    pepper perfect permit pet phase phone photograph phrase pick pickle pilot pin pinch ping pipe pipette pitch
-    pivot place plan plane plank plant play plot plug point polish poll pool pop port pose position post pound power
-    practice prefix present press preview price prick prime print probe process produce profile profit program
-    progress project promise prompt proof prototype provision proxy pull pump punch puncture purchase push query
-    question queue quiz quote race rain raise range rank rate ration reach read reason rebound recall recap recess
-    record recruit redirect refactor reference reform refresh refund refuse regard register regress regret reign
-    reject relay release relief remedy rent repair repeat replay reply report request rescue research reserve reset
-    resort resource respect rest result retry return reuse reverse review reward rework rewrite ride ring rise risk
-    roast rock rollback root round route row rule run rush sack saddle sail salt sample sand sandbox saw scale scan
-    schedule schema scheme scope score scratch screen screw script seal search season seat secure seed segment sense
-    separate sequence server service set shadow shape shard share shelf shell shelter shield shift shim ship shock
-    shop shortcut show shower sieve sign signal silence sin sink size sketch skill skin skip slash sleep slice slip
-    slot slow smell smile smoke snapshot snow sort sound source space span spare spark spec speed spell spike spill
-    spin split sponsor spot spray spread sprint stack staff stage stain stall stamp stand star start state station
-    stay steam stem step stick stock stop store storm strain stream stress stretch strike string strip stroke
-    structure struggle stub study stuff style subject subset suffix suit sum supply support surface surprise survey
-    suspect swap sweat sweep swing switch sync tab table tag tail talk tally tap target task taste tax team
-    telephone temper template tenant test text theme thin thread threshold throttle throw tick tie time timestamp
-    tip tire title toast toggle token tone tool top torque total touch tour tower toy trace track trade traffic
-    trail train transfer transform transition transport trap trash travel treasure treat trend triage trial trick
-    trigger trim trip trouble trust tune turn tutor tweak twist type unit update upgrade upload use vacuum value
-    vendor venture version view visit voice void vote wait wake walk wall want warm warrant wash waste watch water
-    wave wax weather weed weight welcome wheel whistle win wind wire wish witness wonder word work workshop worry
-    wrap yield zero zip zone
+    ban bang baste bat batch battle beam bench benchmark bend better bias bid bite blame bleach blend blind block
+    blog blow blur board boil bold bolt bomb book bookmark boost boot bootstrap bound bow box branch break bridge
+    brief broadcast brown bruise brush bubble bucket budget buffer build bump bundle burn butter button buy buzz
+    bypass cache call calm camp cancel cap capture care cast catalog catalogue cause center centre chain chair
+    challenge change channel charge chart chase cheat check checkout checkpoint cheer chill chunk circle claim clamp
+    clean clear click climb clip clock clone close cluster clutter coach coat code collapse color colour column
+    combine command comment commit compact compile complement complete compound compromise concern condition conduct
+    confine connect contact content contest contract contrast control cook copy correct correlate cost cough counsel
+    count counter couple course cover crack craft crash crawl credit crop cross cry cue cure curl custom cut cycle
+    damage dance dash data date deal debate debug decay decline default defect degree delay delegate delete delight
+    demand deploy design desire detail dice diff digest dim direct discount dispatch display dispute distance dock
+    document doodle dot double doubt draft drain dream dress drift drill drink drive drop dry dump duplicate dust
+    ease echo edge edit effect elaborate empty end engineer escape estimate excuse exempt exercise exit experience
+    experiment export express extract face factor fail fake fall fan farm favor favour feature feed fence field
+    fight figure file fill film filter find finish fire firm fish fit fix flag flap flash flex flip float flood
+    floor flow flush focus fold force forecast forge fork form format forward frame free freeze front fuel function
+    fund further fuse gain gate gauge glance gloss glow glue gossip grade grant graph grate grip groom ground group
+    guarantee guard guess guide halt hammer hand handle harm harness hash haul head heap heat help highlight hint
+    hire hit hoe hold home honor honour hook host house hug hum hunt hurry idle impact import impress increase
+    increment index initial inline input insert install instrument interest interface interrupt interview inventory
+    invite iron issue itch jail jam jitter jog join joke journal judge jump key kick kill kiss knock knot label lag
+    land last laugh launch layer lead leak lean leave level leverage license lie lift light limit line link list
+    live load lobby lock log look loop loose love lower machine mail major man mandate manifest map march mark mask
+    massage master match matter mature measure meet melt mention mentor merge merit mesh mess message milk mind mine
+    minor mirror mix mock model moderate monitor mount move mug mulch murder mute nail name narrow need nest network
+    note notice null number object offer offset oil onboard open order outline overlap overload override own pace
+    pack package pad paddle page paint pair panic paper park part partition pass paste patch pattern pause pay peak
+    pedal peer pellet pepper perfect permit pet phase phone photograph phrase pick pickle pilot pin pinch ping pipe
+    pipette pitch pivot place plan plane plank plant play plot plug point polish poll pool pop port pose position
+    post pound power practice prefix present press preview price prick prime print probe process produce profile
+    profit program progress project promise prompt proof prototype provision proxy pull pump punch puncture purchase
+    push query question queue quiz quote race rain raise range rank rate ration reach read reason rebound recall
+    recap recess record recruit redirect refactor reference reform refresh refund refuse regard register regress
+    regret reign reject relay release relief remedy rent repair repeat replay reply report request rescue research
+    reserve reset resort resource respect rest result retry return reuse reverse review reward rework rewrite ride
+    ring rise risk roast rock rollback root round route row rule run rush sack saddle sail salt sample sand sandbox
+    saw scale scan schedule schema scheme scope score scratch screen screw script seal search season seat secure
+    seed segment sense separate sequence server service set shadow shape shard share shelf shell shelter shield
+    shift shim shine ship shock shop shortcut show shower sieve sign signal silence sin sink size sketch skill skin
+    skip slash sleep slice slip slot slow smell smile smoke snapshot snow sort sound source space span spare spark
+    spec speed spell spike spill spin split sponsor spot spray spread sprint stack staff stage stain stall stamp
+    stand star start state station stay steam stem step stick stock stop store storm strain stream stress stretch
+    strike string strip stroke structure struggle stub study stuff style subject subset suffix suit sum supply
+    support surface surprise survey suspect swap sweat sweep swing switch sync tab table tag tail talk tally tap
+    target task taste tax team telephone temper template tenant test text theme thin thread threshold throttle throw
+    tick tie time timestamp tip tire title toast toggle token tone tool top torque total touch tour tower toy trace
+    track trade traffic trail train transfer transform transition transport trap trash travel treasure treat trend
+    triage trial trick trigger trim trip trouble trust tune turn tutor tweak twist type unit update upgrade upload
+    use vacuum value vendor venture version view visit voice void vote wait wake walk wall want warm warrant wash
+    waste watch water wave wax weather weed weight welcome wheel whistle win wind wire wish witness wonder word work
+    workshop worry wrap yield zero zip zone
     """.split()
 )
 
