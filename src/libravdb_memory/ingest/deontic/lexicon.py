@@ -192,8 +192,8 @@ PREDICTION_TIMES = words("now soon tomorrow tonight shortly today already minute
 PERCEPTION = words(
     """
     see find imagine tell hear feel guess think even smell believe know notice understand recognise recognize say
-    expect learn wonder admit laugh love hate hand wait win beat remember agree forgive excuse relate realise
-    realize relax chill miss want get look
+    expect learn wonder admit laugh love hate wait win beat remember agree forgive excuse relate realise realize
+    relax chill miss want get look
     """
 )
 NEVER_SAID = words("know call listen told said knew called asked learn change understand cease forget came saw had")

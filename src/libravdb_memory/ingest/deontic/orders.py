@@ -141,6 +141,8 @@ def _complement_fits(clause: Clause, at: int) -> bool:
     if word in MOSTLY_VERBS or (following in lex.SUBORDINATORS and clause.word(at + 2) == "you"):
         return True
     after = clause.word(at + 2)
+    if clause.ended and following in lex.PREPOSITIONS and after == CODE:
+        return True  # "Build with `make`."
     linked = plural and (after in lex.PREPOSITIONS or after in lex.SUBORDINATORS)
     return length > 3 and (clause.ended or linked)
 
@@ -166,19 +168,26 @@ def _unlisted_is_order(clause: Clause, at: int) -> bool:
 def _finite_after(clause: Clause, begin: int) -> bool:
     """A finite verb before the clause breaks: "Build output goes to …", "Commit messages follow …"."""
     words = clause.words
+    inside_phrase = False  # behind a preposition a past form is a participle: "an interface named after the component"
     for index in range(begin, min(begin + LOOK_AHEAD, len(words))):
         word = words[index]
-        if word == "," and _list_is_subject(words, index):
-            return True
-        if word in BREAKS or word in lex.SUBORDINATORS or word in {"i", "you", "we", "they", "he", "she"}:
-            return False
-        if index > begin and word in lex.ARTICLES and not _takes_object(words[index - 1]):
-            return False  # a contact clause begins: "Reply in the language the customer wrote in."
+        if _clause_ends(words, index, begin):
+            return word == "," and _list_is_subject(words, index)
         if word in lex.FINITE or _third_person(clause, index, begin) or _plural_verb(clause, index, begin):
             return True
         if index > begin and plain_past(clause, index):
-            return True
+            after = clause.word(index + 1)
+            return not inside_phrase or after in BREAKS or after in lex.ARTICLES or word in lex.PAST
+        inside_phrase = inside_phrase or word in lex.PREPOSITIONS
     return False
+
+
+def _clause_ends(words: list[str], index: int, begin: int) -> bool:
+    """At a sign, a subordinator, a new subject, or a contact clause: "Reply in the language the customer wrote in."."""
+    word = words[index]
+    if word in BREAKS or word in lex.SUBORDINATORS or word in {"i", "you", "we", "they", "he", "she"}:
+        return True
+    return index > begin and word in lex.ARTICLES and not _takes_object(words[index - 1])
 
 
 def _takes_object(word: str) -> bool:
@@ -221,7 +230,7 @@ def _third_person(clause: Clause, index: int, begin: int) -> bool:
     if stem in INTRANSITIVE or stem in ADJECTIVE_VERBS or after in COMPARED or after in {"that", "how", "why", "what"}:
         return True
     if stem in NOUN_VERBS:
-        return after in lex.ARTICLES
+        return after in lex.ARTICLES or after.endswith("ing")
     return True
 
 

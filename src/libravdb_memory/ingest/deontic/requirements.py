@@ -23,6 +23,7 @@ ARTEFACT_VERBS = frozenset(
 )
 FORMAL_PARTS = frozenset("argument arguments parameter parameters field fields key keys option property value".split())
 PREDICTED_STARTS = frozenset("open start begin launch end close reopen ship hit reach rise drop resume".split())
+TAUGHT = frozenset("get tell say look wait remember know understand agree learn recognise recognize".split())
 LIVING = frozenset("kids plants cats dogs animals birds babies humans flowers trees bees boys girls".split())
 TELLING = lex.REPORTING - frozenset("claim claims report reports state states order orders hope wish bet read".split())
 DOUBTFUL_STATES = frozenset(
@@ -200,7 +201,7 @@ def _by_modal(clause: Clause, at: int, subject: list[str]) -> Modality | None:
         return None
     if word in {"may", "can"}:
         return _permission(clause, at, subject, negated=negated, verb=verb)
-    if clause.word(verb) in lex.PERCEPTION - {"get", "tell", "say", "look", "wait", "remember"}:
+    if clause.word(verb) in lex.PERCEPTION - TAUGHT:
         return None
     if linked and word != "ought" and not _lasting_need(clause, verb, subject):
         return None

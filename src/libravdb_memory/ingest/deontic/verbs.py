@@ -207,26 +207,26 @@ NOUN_VERBS = frozenset(
     pipette pitch pivot place plan plane plank plant play plot plug point polish poll pool pop port pose position
     post pound power practice prefix present press preview price prick prime print probe process produce profile
     profit program progress project promise prompt proof prototype provision proxy pull pump punch puncture purchase
-    push query question queue quiz quote race rain raise range rank rate ration reach read reason rebound recall
-    recap recess record recruit redirect refactor reference reform refresh refund refuse regard register regress
-    regret reign reject relay release relief remedy rent repair repeat replay reply report request rescue research
-    reserve reset resort resource respect rest result retry return reuse reverse review reward rework rewrite ride
-    ring rise risk roast rock rollback root round route row rule run rush sack saddle sail salt sample sand sandbox
-    saw scale scan schedule schema scheme scope score scratch screen screw script seal search season seat secure
-    seed segment sense separate sequence server service set shadow shape shard share shelf shell shelter shield
-    shift shim shine ship shock shop shortcut show shower sieve sign signal silence sin sink size sketch skill skin
-    skip slash sleep slice slip slot slow smell smile smoke snapshot snow sort sound source space span spare spark
-    spec speed spell spike spill spin split sponsor spot spray spread sprint stack staff stage stain stall stamp
-    stand star start state station stay steam stem step stick stock stop store storm strain stream stress stretch
-    strike string strip stroke structure struggle stub study stuff style subject subset suffix suit sum supply
-    support surface surprise survey suspect swap sweat sweep swing switch sync tab table tag tail talk tally tap
-    target task taste tax team telephone temper template tenant test text theme thin thread threshold throttle throw
-    tick tie time timestamp tip tire title toast toggle token tone tool top torque total touch tour tower toy trace
-    track trade traffic trail train transfer transform transition transport trap trash travel treasure treat trend
-    triage trial trick trigger trim trip trouble trust tune turn tutor tweak twist type unit update upgrade upload
-    use vacuum value vendor venture version view visit voice void vote wait wake walk wall want warm warrant wash
-    waste watch water wave wax weather weed weight welcome wheel whistle win wind wire wish witness wonder word work
-    workshop worry wrap yield zero zip zone
+    push query question queue quiz quote race rain raise range rank rate ration reach react read reason rebound
+    recall recap recess record recruit redirect refactor reference reform refresh refund refuse regard register
+    regress regret reign reject relay release relief remedy rent repair repeat replay reply report request rescue
+    research reserve reset resort resource respect rest result retry return reuse reverse review reward rework
+    rewrite ride ring rise risk roast rock rollback root round route row rule run rush sack saddle sail salt sample
+    sand sandbox saw scale scan schedule schema scheme scope score scratch screen screw script seal search season
+    seat secure seed segment sense separate sequence server service set shadow shape shard share shelf shell shelter
+    shield shift shim shine ship shock shop shortcut show shower sieve sign signal silence sin sink size sketch
+    skill skin skip slash sleep slice slip slot slow smell smile smoke snapshot snow sort sound source space span
+    spare spark spec speed spell spike spill spin split sponsor spot spray spread spring sprint stack staff stage
+    stain stall stamp stand star start state station stay steam stem step stick stock stop store storm strain stream
+    stress stretch strike string strip stroke structure struggle stub study stuff style subject subset suffix suit
+    sum supply support surface surprise survey suspect swap sweat sweep swing switch sync tab table tag tail talk
+    tally tap target task taste tax team telephone temper template tenant test text theme thin thread threshold
+    throttle throw tick tie time timestamp tip tire title toast toggle token tone tool top torque total touch tour
+    tower toy trace track trade traffic trail train transfer transform transition transport trap trash travel
+    treasure treat trend triage trial trick trigger trim trip trouble trust tune turn tutor tweak twist type unit
+    update upgrade upload use vacuum value vendor venture version view visit voice void vote wait wake walk wall
+    want warm warrant wash waste watch water wave wax weather weed weight welcome wheel whistle win wind wire wish
+    witness wonder word work workshop worry wrap yield zero zip zone
     """.split()
 )
 
