@@ -165,7 +165,11 @@ NOT_VERBS = words(
     admin admins customer customers developer developers engineer engineers manager managers agent agents assistant
     bot human humans plus minus vs etc vendor-neutral cold warm hot dry wet tired hungry busy free-form afraid aware
     curious calm kind-hearted honest brief-lived low-level high-level read-only real-time open-source built-in
-    follow-up set-up start-up back-end front-end monorepo workspace workspaces typescript-first kotlin-first
+    follow-up set-up start-up back-end front-end monorepo workspace workspaces typescript-first kotlin-first private
+    accurate adequate immediate appropriate ultimate intermediate climate candidate certificate plate delicate
+    desperate fortunate intimate legitimate passionate corporate chocolate pirate senate estate magistrate affiliate
+    associate graduate subordinate inaccurate inadequate considerate illegitimate innate ornate sedate likewise
+    clockwise noise paradise enterprise expertise merchandise premise treatise concise precise wise size prize
     """
 ) - words("back first open own still well calm clean clear complete correct direct empty free narrow slow warm")
 
@@ -277,7 +281,7 @@ PERSONA_NOUNS = words(
     """
     name tone voice style role job task goal mission purpose responsibility responsibilities personality persona
     duty character identity objective language aim vibe creature focus audience expertise speciality specialty motto
-    mood temperament attitude demeanour demeanor
+    mood temperament attitude demeanour demeanor humour humor patience loyalty sense
     """
 )
 NOTHING_WRONG = words(

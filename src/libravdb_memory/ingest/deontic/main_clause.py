@@ -63,6 +63,8 @@ def modality_of(clause: Clause, *, after_rule: bool = True) -> Modality | None:
     """What the clause is: the first family that recognises it at one of its possible beginnings."""
     if clause.question or _asks(clause):
         return _tagged(clause) or standing_request(clause)
+    if clause.word(0) == "in" and clause.word(2) in {"story", "film", "book", "novel", "tale", "dream", "play", "song"}:
+        return None  # "In the story, a fox must choose …"
     if clause.words[-3:-2] == [","] and clause.words[-1] in lex.REPORTING:
         return None  # "Everyone should have a hobby, he says"
     if clause.word(0) in {"but", "and", "never", "always"} and not after_rule and not _free_standing(clause):

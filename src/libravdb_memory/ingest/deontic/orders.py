@@ -33,8 +33,10 @@ COMPARED = frozenset({"faster", "slower", "better", "worse", "more", "less", "th
 OBJECTS = lex.ARTICLES | lex.OBJECT_PRONOUNS | {CODE, QUOTE, "all", "both", "no", "one"}
 SAME_IN_PAST = frozenset("spread hit cut set put burst shut split cost hurt quit let".split())
 LINKING = frozenset({"come", "stay", "get", "remain", "think", "dispose", "keep"})  # "Come prepared.", "Think of …"
+USED_AS_ADJECTIVES = frozenset("lost written known broken stolen hidden built frozen chosen stuck sent spent".split())
 HELPING = frozenset({"help", "go", "come", "try", "dare", "let"})
-PAST_FOLLOWERS = BREAKS | lex.OBJECT_PRONOUNS | lex.PREPOSITIONS | lex.ADVERBS | lex.ARTICLES | {NUMBER}
+AGO = frozenset({"last", "yesterday", "again", "today", "early", "recently", "two", "three"})
+PAST_FOLLOWERS = BREAKS | AGO | lex.OBJECT_PRONOUNS | lex.PREPOSITIONS | lex.ADVERBS | lex.ARTICLES | {NUMBER}
 OPAQUE = frozenset({CODE, NUMBER, QUOTE, SYMBOL})
 
 
@@ -177,7 +179,7 @@ def _finite_after(clause: Clause, begin: int) -> bool:
             return True
         if index > begin and plain_past(clause, index):
             after = clause.word(index + 1)
-            return not inside_phrase or after in BREAKS or after in lex.ARTICLES or word in lex.PAST
+            return not inside_phrase or after in BREAKS or after in lex.ARTICLES or after in AGO or word in lex.PAST
         inside_phrase = inside_phrase or word in lex.PREPOSITIONS
     return False
 
@@ -244,14 +246,15 @@ def _plural_verb(clause: Clause, index: int, begin: int) -> bool:
         return False
     if word in PREDICATES or word in VERBS - NOUN_VERBS:
         return True
-    return word in NOUN_VERBS and (clause.word(index + 1) in lex.ARTICLES or clause.word(index + 1) == CODE)
+    after = clause.word(index + 1)
+    return word in NOUN_VERBS and (after in lex.ARTICLES or after in lex.PREPOSITIONS or after == CODE)
 
 
 def plain_past(clause: Clause, index: int) -> bool:
     """ "Build finished in …" but not "Review changed files": a past form with no noun right after it."""
     word, after = clause.word(index), clause.word(index + 1)
     if word in lex.PAST - {"lay", "shot", "lit", "lent", "left", "beat"}:
-        return True
+        return word not in USED_AS_ADJECTIVES or after in PAST_FOLLOWERS
     if not word.endswith("ed") or word in VERBS or not _has_known_stem(word):
         return False
     return after in PAST_FOLLOWERS or after.endswith("ing")

@@ -96,7 +96,17 @@ def _permission(clause: Clause, verb: int, word: str) -> Modality | None:
 
 def _habit(clause: Clause, verb: int, word: str) -> Modality | None:
     """ "You never lie", "you always explain", "you speak plainly": a persona in the present tense."""
-    if clause.question or any(past in lex.PAST for past in clause.words[:20]):
+    if clause.question or set(clause.words[:20]) & {
+        "was",
+        "were",
+        "had",
+        "did",
+        "went",
+        "said",
+        "told",
+        "came",
+        "knew",
+    }:
         return None
     following = clause.word(verb + 1)
     if word == "never":
