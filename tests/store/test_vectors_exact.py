@@ -278,9 +278,14 @@ def test_a_query_of_another_shape_or_not_finite_is_refused(table: Callable[..., 
         table().search(bad, 1)
 
 
-def test_a_vector_of_the_wrong_length_is_an_error_that_names_it(table: Callable[..., Table]) -> None:
+@pytest.mark.parametrize("damaged", [b"12345", "a text as long as the blob", None, 7])
+def test_a_row_that_is_no_vector_of_the_space_is_an_error_that_names_it(
+    table: Callable[..., Table], damaged: bytes | str | int | None
+) -> None:
     shelf = table()
+    shelf.writer.execute("DROP TABLE vector_1")
+    shelf.writer.execute("CREATE TABLE vector_1 (ref INTEGER PRIMARY KEY, data)")
     shelf.put([FIRST], np.ones((1, 8), np.float32))
-    shelf.writer.execute("INSERT INTO vector_1 VALUES (?, ?)", (FIRST + 1, b"12345"))
+    shelf.writer.execute("INSERT INTO vector_1 VALUES (?, ?)", (FIRST + 1, damaged))
     with pytest.raises(StoreCorruptError, match=str(FIRST + 1)):
         shelf.search(np.ones(8, np.float32), 1)

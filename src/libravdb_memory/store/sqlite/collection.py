@@ -114,5 +114,5 @@ class VectorCollection:
         view = self._exact.resident()
         if view is None:
             return vectortable.fetch(read(), self._space, refs)
-        slots = view.slots_of(refs)
+        slots = view.slots_of_distinct(refs)
         return view.refs[slots], view.rows[slots]

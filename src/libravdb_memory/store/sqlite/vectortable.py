@@ -64,14 +64,21 @@ def _rows(connection: apsw.Connection, statement: str, values: tuple[int, ...]) 
 
 
 def _decode(connection: apsw.Connection, space: Space, block: list[tuple[int, bytes]]) -> tuple[Refs, Rows]:
-    refs = np.fromiter((ref for ref, _ in block), np.int64, len(block))
+    if not block:
+        return np.empty(0, np.int64), np.empty((0, space.dimensions), np.float32)
+    keys, blobs = zip(*block, strict=True)
     size = space.dimensions * 4
-    path = Path(connection.db_filename("main"))
-    try:
-        for ref, data in block:
-            if len(data) != size:
-                raise StoreCorruptError(path, f"vector {ref} of space {space.key} has {len(data)} bytes, not {size}")
-    except TypeError as error:  # a damaged row need not have the types of its columns
-        raise StoreCorruptError(path, f"a vector of space {space.key} is no blob") from error
-    rows = np.frombuffer(b"".join([data for _, data in block]), "<f4").reshape(len(block), space.dimensions)
-    return refs, rows if sys.byteorder == "little" else rows.astype(np.float32)
+    # A damaged row need not have the types of its columns.
+    if set(map(type, blobs)) != {bytes} or set(map(len, blobs)) != {size} or set(map(type, keys)) != {int}:
+        raise StoreCorruptError(Path(connection.db_filename("main")), _first_fault(space, block, size))
+    rows = np.frombuffer(b"".join(blobs), "<f4").reshape(len(block), space.dimensions)
+    return np.array(keys, np.int64), rows if sys.byteorder == "little" else rows.astype(np.float32)
+
+
+def _first_fault(space: Space, block: list[tuple[int, bytes]], size: int) -> str:
+    for ref, data in cast("list[tuple[object, object]]", block):
+        if not isinstance(data, bytes):
+            return f"vector {ref} of space {space.key} is no blob"
+        if len(data) != size:
+            return f"vector {ref} of space {space.key} has {len(data)} bytes, not {size}"
+    return f"a vector of space {space.key} has no ref"
