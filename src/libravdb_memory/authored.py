@@ -10,14 +10,14 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import PurePath
 
 from libravdb_memory.assemble.fill import Rule
 from libravdb_memory.errors import InvalidInputError, NotFoundError, RulesOverrunError
 from libravdb_memory.identity import Json
 from libravdb_memory.ingest.partition import Node, Partition, PartitionCache, Tier, check_hard_budget
-from libravdb_memory.model import Draft
+from libravdb_memory.model import Draft, Record
 from libravdb_memory.store.protocol import Equals, Key, Put, Remove, Store, Write
 from libravdb_memory.tokens import TokenCounter
 
@@ -33,7 +33,7 @@ class Rulebook:
 
     hard: tuple[Rule, ...] = ()
     soft: tuple[Rule, ...] = ()
-    hops: Mapping[str, tuple[str, ...]] | None = None
+    hops: Mapping[str, tuple[str, ...]] = field(default_factory=dict[str, tuple[str, ...]])
 
 
 class AuthoredDocuments:
@@ -79,6 +79,14 @@ class AuthoredDocuments:
             with self._changing:
                 book = self._rulebook = self._read_rulebook()
         return book
+
+    def lore(self, target: str, limit: int) -> tuple[Record, ...]:
+        """The variant nodes that a hop target names: one node by its id, or the first of a document."""
+        document, _, ordinal = target.partition("#")
+        if ordinal:
+            node = self._store.get(Key(VARIANT, target, document))
+            return () if node is None else (node,)
+        return self._store.page(VARIANT, where=Equals("group", target), limit=limit).records
 
     def _read_rulebook(self) -> Rulebook:
         documents = dict(self._partitions())

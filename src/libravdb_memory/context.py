@@ -7,7 +7,7 @@ decides. Every assembly leaves a receipt.
 from __future__ import annotations
 
 import secrets
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias, cast
 
@@ -24,6 +24,7 @@ from libravdb_memory.recall import Recall, Recalled, Remembered, Source
 from libravdb_memory.receipts import Receipt, ReceiptLog, hash_of
 from libravdb_memory.retrieve import temporal
 from libravdb_memory.retrieve.dates import anchor_density
+from libravdb_memory.retrieve.hops import hop_scores
 from libravdb_memory.retrieve.recovery import Standing, recovery_signals
 from libravdb_memory.retrieve.route import is_about_dreams
 from libravdb_memory.store.protocol import Equals, Store
@@ -36,6 +37,8 @@ _RECOVERED = 10
 _GUIDANCE = 16
 _COVERING = 8
 _TAIL_PAGE = 64
+_LORE_PER_HOP = 4
+_LORE = Source(VARIANT, "document", "global")
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,7 +128,7 @@ class ContextBuilder:
         rules = self._documents.rulebook()
         turns = self._tail(request, window.frames)
         recalled = self._recall.ranked(request.prompt, _sources(request), _RECALLED + _RECOVERED, request.now_ms)
-        ranked = self._ordered_for_time(request.prompt, recalled)
+        ranked = self._with_hops(self._ordered_for_time(request.prompt, recalled), rules.hops)
         standing = [Standing(item.score, _confidence(item.record)) for item in ranked]
         weak = recovery_signals(standing, len(turns))
         offer = Offer(
@@ -185,6 +188,25 @@ class ContextBuilder:
             for item in (recalled.items[pick.index],)
         )
 
+    def _with_hops(
+        self, ranked: tuple[Remembered, ...], graph: Mapping[str, tuple[str, ...]]
+    ) -> tuple[Remembered, ...]:
+        """The lore that recalled documents point to, at half their score."""
+        parents: dict[str, float] = {}
+        for item in ranked:
+            if item.source == _LORE:
+                parents[item.record.group] = max(parents.get(item.record.group, 0.0), item.score)
+        hops = [
+            Remembered(record, _LORE, score, {"hop": score})
+            for target, score in hop_scores(parents, graph).items()
+            for record in self._documents.lore(target, _LORE_PER_HOP)
+        ]
+        if not hops:
+            return ranked
+        known = {item.record.ref for item in ranked}
+        together = (*ranked, *(hop for hop in hops if hop.record.ref not in known))
+        return tuple(sorted(together, key=lambda item: -item.score))
+
     def _receipt(self, request: Request, offer: Offer, assembly: Assembly, notes: tuple[str, ...]) -> Receipt:
         receipt = Receipt(
             id=f"rcpt-{request.now_ms:012x}{secrets.token_hex(4)}",
@@ -208,7 +230,7 @@ def _sources(request: Request) -> Sequence[Source]:
     return (
         Source(history_of(request.namespace), "history", "user"),
         Source("global", "global", "global"),
-        Source(VARIANT, "document", "global"),
+        _LORE,
     )
 
 
