@@ -29,6 +29,7 @@ COMMANDS = (
     Row("search", "memories", "Find turns by meaning and wording."),
     Row("get", "memories", "Print one turn exactly."),
     Row("erase", "memories", "Erase a turn, a session, or all of a user."),
+    Row("rules", "rules", "Check, scan, load and list authored rules."),
     Row("status", "condition", "Say what is stored and how it is doing."),
     Row("doctor", "condition", "Look for problems and say how to mend them."),
     Row("verify", "condition", "Check every record and index."),
