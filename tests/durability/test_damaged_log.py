@@ -1,4 +1,4 @@
-"""The write-ahead log, damaged, gone, garbage or another store's: a whole earlier state or a refusal, nothing by halves."""
+"""The write-ahead log damaged, gone, or of another store: a whole earlier state or a refusal, nothing by halves."""
 
 from __future__ import annotations
 
