@@ -13,7 +13,7 @@ from __future__ import annotations
 import secrets
 import time
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
 from types import TracebackType
@@ -60,7 +60,7 @@ from libravdb_memory.store.protocol import (
     StoreStatus,
     Verification,
 )
-from libravdb_memory.usage import REGRET, Usage
+from libravdb_memory.usage import ENOUGH, REGRET, Usage
 
 Scope: TypeAlias = Literal["session", "history"]
 _SCOPES: tuple[Scope, ...] = ("session", "history")
@@ -140,6 +140,7 @@ class Memory:
         """Finish what is under way and release the data file. Records not yet embedded are caught up next time."""
         self._indexer.stop()
         self._usage.flush()
+        self._receipts.flush()
         self._store.close()
         self._embedder.close()
 
@@ -217,7 +218,8 @@ class Memory:
         if k == 0 or not query.strip():
             return Hits(())
         recalled = self._recall.ranked(query, [Source(collection, "history", "user", where)], k, _now_ms())
-        self._used(item.record for item in recalled.items)
+        if self._usage.note(item.record.ref for item in recalled.items):
+            self._indexer.notify()
         return Hits(
             tuple(
                 Hit(item.record.id, item.record.text, item.score, item.parts, turn_of(item.record))
@@ -243,7 +245,9 @@ class Memory:
                 text = Path(name).read_text(encoding="utf-8")
             except (OSError, UnicodeDecodeError) as error:
                 raise InvalidInputError("document", f"{name} cannot be read: {error}") from error
-        return self._documents.load(title, checked_text("text", text), core=core)
+        loaded = self._documents.load(title, checked_text("text", text), core=core)
+        self._indexer.notify()
+        return loaded
 
     def remove_document(self, name: str | Path) -> None:
         self._documents.remove(str(name))
@@ -289,7 +293,8 @@ class Memory:
             leaving = self._builder.dropped(request)
             store_messages(self._store, self.ingest, request.namespace, request.session, leaving)
         built = self._builder.build(request)
-        self._used_in(built)
+        self._usage.note(built.used)
+        self._indexer.notify()
         return built
 
     def why(self, receipt_id: str) -> Receipt:
@@ -324,8 +329,10 @@ class Memory:
 
         Raises NotFoundError when there is nothing to erase.
         """
+        said: tuple[str, ...] = ()
         if id is not None:
             record = self._one_record(id, user, session)
+            said = (record.text,)
             selection = Selection(keys=(Key(record.collection, record.id, record.group),))
         elif session is not None:
             selection = Selection(groups=((history_of(resolve_namespace(user, session)), session),))
@@ -333,17 +340,22 @@ class Memory:
             selection = Selection(collections=(history_of(resolve_namespace(user)),))
         else:
             raise InvalidInputError("erase", "name a turn, a session or a user")
-        erasure = self._store.erase(selection)
-        if erasure.records == 0:
+        quoting = self._receipts.quoting(selection, said)
+        gone = self._store.erase(replace(selection, keys=(*selection.keys, *quoting)))
+        self._receipts.forget(quoting)
+        turns = gone.records - len(quoting)
+        if turns == 0:
             raise NotFoundError(session or user or "")
-        self._receipts.forget(selection)
-        return erasure
+        return replace(gone, records=turns)
 
     # ── keeping ──────────────────────────────────────────────────────────────────────────────────────────────────
 
     def wait(self, timeout_s: float | None = None) -> bool:
-        """Until everything stored so far is embedded; False when the time is up or the engine fails (see status)."""
-        return self._indexer.wait(timeout_s)
+        """Until everything stored so far is embedded, judged and counted; False when the time is up or the engine
+        fails (see status)."""
+        done = self._indexer.wait(timeout_s)
+        self._usage.flush()
+        return done
 
     def status(self) -> Status:
         histories = [info for info in self._store.collections() if namespace_of(info.name) is not None]
@@ -401,17 +413,8 @@ class Memory:
 
     def _after_embedding(self, space: Space) -> None:
         self._gate.advance(space)
-        self._usage.flush()
-
-    def _used(self, records: Iterable[Record]) -> None:
-        self._usage.note(records)
-        self._indexer.notify()
-
-    def _used_in(self, context: Context) -> None:
-        injected = {(item.session, item.id) for item in context.assembly.items if item.tier not in ("hard", "soft")}
-        history = history_of(context.receipt.namespace)
-        keys = [Key(history, record_id, session) for session, record_id in injected]
-        self._used(record for key in keys if (record := self._store.get(key)) is not None)
+        self._receipts.flush()
+        self._usage.flush(least=ENOUGH)
 
     def _one_record(self, record_id: str, user: str | None, session: str | None) -> Record:
         checked_name("id", record_id)
