@@ -19,7 +19,7 @@ def test_a_hop_scores_half_its_best_parent_and_ends_there(
         pointing = [parents[parent] for parent in parents if target in graph.get(parent, ())]
         assert score == HOP_SHARE * max(pointing)
         assert score >= LEAST_HOP
-        assert target not in parents
+        assert score > parents.get(target, 0.0)
 
 
 @given(st.dictionaries(names, st.floats(allow_nan=False)), graphs)
@@ -30,6 +30,10 @@ def test_no_score_leaves_the_unit_interval(parents: dict[str, float], graph: dic
 def test_weak_parents_do_not_hop_and_the_bound_itself_does() -> None:
     assert hop_scores({"a": 0.3}, {"a": ["b"]}) == {"b": 0.15}
     assert hop_scores({"a": 0.29}, {"a": ["b"]}) == {}
+
+
+def test_a_target_that_scores_more_by_itself_is_left_alone() -> None:
+    assert hop_scores({"a": 1.0, "b": 0.6, "c": 0.1}, {"a": ["a", "b", "c"]}) == {"c": 0.5}
 
 
 def test_a_cycle_is_no_trap() -> None:

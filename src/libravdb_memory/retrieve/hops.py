@@ -15,13 +15,13 @@ LEAST_HOP = 0.15
 
 
 def hop_scores(parents: Mapping[str, float], graph: Mapping[str, Sequence[str]]) -> dict[str, float]:
-    """Scores of the targets that the parents point to and that are not parents themselves."""
+    """Scores of the targets that score less by themselves than by the hop."""
     reached: dict[str, float] = {}
     for parent, score in parents.items():
         hop = HOP_SHARE * min(max(score, 0.0), 1.0)
         if hop < LEAST_HOP:
             continue
         for target in graph.get(parent, ()):
-            if target not in parents:
+            if hop > parents.get(target, 0.0):
                 reached[target] = max(reached.get(target, 0.0), hop)
     return reached
