@@ -15,7 +15,7 @@ from libravdb_memory.assemble.budget import AssemblySettings
 from libravdb_memory.assemble.fill import Candidate, Offer, fill
 from libravdb_memory.assemble.messages import MESSAGE_OVERHEAD, Message, keep_recent, plain_text
 from libravdb_memory.assemble.receipt import Assembly
-from libravdb_memory.assemble.tail import TailTurn
+from libravdb_memory.assemble.tail import TailTurn, base_start
 from libravdb_memory.authored import VARIANT, AuthoredDocuments
 from libravdb_memory.ingest.turns import turn_of
 from libravdb_memory.model import Record
@@ -31,12 +31,15 @@ from libravdb_memory.store.protocol import Equals, Store
 from libravdb_memory.tokens import TokenCounter, share_of
 
 Mode: TypeAlias = Literal["augment", "own"]
+_Refs: TypeAlias = Mapping[tuple[str, str], int]
+"""By session and id."""
 
+_RECALLED_TIERS = frozenset({"elevated", "recalled", "recovered"})
 _RECALLED = 32
 _RECOVERED = 10
 _GUIDANCE = 16
 _COVERING = 8
-_TAIL_PAGE = 64
+_TAIL_PAGE = 24
 _LORE_PER_HOP = 4
 _LORE = Source(VARIANT, "document", "global")
 
@@ -66,6 +69,8 @@ class Context:
     degraded: tuple[str, ...]
     receipt: Receipt
     assembly: Assembly
+    used: tuple[int, ...] = ()
+    """The store's refs of what was recalled into it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,12 +102,18 @@ class ContextBuilder:
 
     def build(self, request: Request) -> Context:
         window = self._window(request)
-        offer, notes = self._offer(request, window)
+        offer, refs, notes = self._offer(request, window)
         assembly = fill(offer, self._counter, self._settings)
-        receipt = self._receipt(request, offer, assembly, notes)
         reasons = (assembly.degraded.reason,) if assembly.degraded else ()
-        tokens = assembly.tokens + window.tokens
-        return Context(assembly.text, window.messages, tokens, (*reasons, *window.notes, *notes), receipt, assembly)
+        return Context(
+            text=assembly.text,
+            messages=window.messages,
+            tokens=assembly.tokens + window.tokens,
+            degraded=(*reasons, *window.notes, *notes),
+            receipt=self._receipt(request, offer, assembly, notes),
+            assembly=assembly,
+            used=tuple(refs[item.session, item.id] for item in assembly.items if item.tier in _RECALLED_TIERS),
+        )
 
     def dropped(self, request: Request) -> tuple[Message, ...]:
         """The messages that will leave the prompt; they must be stored before they do."""
@@ -124,27 +135,31 @@ class ContextBuilder:
 
     # ── what may enter ───────────────────────────────────────────────────────────────────────────────────────────
 
-    def _offer(self, request: Request, window: _Window) -> tuple[Offer, tuple[str, ...]]:
+    def _offer(self, request: Request, window: _Window) -> tuple[Offer, _Refs, tuple[str, ...]]:
         rules = self._documents.rulebook()
         turns = self._tail(request, window.frames)
         recalled = self._recall.ranked(request.prompt, _sources(request), _RECALLED + _RECOVERED, request.now_ms)
         ranked = self._with_hops(self._ordered_for_time(request.prompt, recalled), rules.hops)
         standing = [Standing(item.score, _confidence(item.record)) for item in ranked]
         weak = recovery_signals(standing, len(turns))
+        guidance = self._guidance(request, recalled)
         offer = Offer(
             budget=window.frames,
             hard=rules.hard,
             soft=rules.soft,
             turns=turns,
-            elevated=self._guidance(request, recalled),
-            recalled=tuple(_candidate(item, request.session) for item in ranked[:_RECALLED]),
-            recovered=tuple(_candidate(item, request.session) for item in ranked[_RECALLED:]) if weak else (),
+            elevated=_candidates(guidance, request.session),
+            recalled=_candidates(ranked[:_RECALLED], request.session),
+            recovered=_candidates(ranked[_RECALLED:], request.session) if weak else (),
             visible=frozenset((request.prompt, *filter(None, map(plain_text, window.messages)))),
         )
-        return offer, recalled.degraded
+        refs = {(item.record.group, item.record.id): item.record.ref for item in (*guidance, *ranked)}
+        return offer, refs, recalled.degraded
 
     def _tail(self, request: Request, budget: int) -> tuple[TailTurn, ...]:
-        """The newest turns of the session, oldest first: as many as the tail could hold, never fewer than a page."""
+        """The newest turns of the session, oldest first: at least as many as the tail could hold, and the first bundle
+        of the base tail whole."""
+        target = share_of(budget, self._settings.tail_share)
         collection, where = history_of(request.namespace), Equals("group", request.session)
         newest: list[TailTurn] = []
         price, cursor = 0, None
@@ -153,17 +168,18 @@ class ContextBuilder:
             newest += [_tail_turn(record) for record in page.records]
             price += sum(self._counter.count(record.text) for record in page.records)
             cursor = page.cursor
-            if cursor is None or price > budget:
-                return tuple(reversed(newest))
+            turns = tuple(reversed(newest))
+            if cursor is None or (price > target and base_start(turns, self._settings.tail_turns) > 0):
+                return turns
 
-    def _guidance(self, request: Request, recalled: Recalled) -> tuple[Candidate, ...]:
+    def _guidance(self, request: Request, recalled: Recalled) -> tuple[Remembered, ...]:
         if recalled.vector is None:
             return ()
         found = self._store.search_vectors(guidance_of(request.namespace), recalled.vector, _GUIDANCE).hits
         records = self._store.fetch([hit.ref for hit in found])
         source = Source(guidance_of(request.namespace), "guidance", "user")
         return tuple(
-            _candidate(Remembered(records[hit.ref], source, hit.score, {"cosine": hit.score}), request.session)
+            Remembered(records[hit.ref], source, hit.score, {"cosine": hit.score})
             for hit in found
             if hit.ref in records
         )
@@ -203,9 +219,11 @@ class ContextBuilder:
         ]
         if not hops:
             return ranked
-        known = {item.record.ref for item in ranked}
-        together = (*ranked, *(hop for hop in hops if hop.record.ref not in known))
-        return tuple(sorted(together, key=lambda item: -item.score))
+        best: dict[int, Remembered] = {}
+        for item in (*ranked, *hops):
+            if item.record.ref not in best or item.score > best[item.record.ref].score:
+                best[item.record.ref] = item
+        return tuple(sorted(best.values(), key=lambda item: -item.score))
 
     def _receipt(self, request: Request, offer: Offer, assembly: Assembly, notes: tuple[str, ...]) -> Receipt:
         receipt = Receipt(
@@ -220,7 +238,7 @@ class ContextBuilder:
             text_hash=hash_of(assembly.text),
             notes=notes,
         )
-        self._receipts.add(receipt)
+        self._receipts.add(receipt, assembly)
         return receipt
 
 
@@ -232,6 +250,10 @@ def _sources(request: Request) -> Sequence[Source]:
         Source("global", "global", "global"),
         _LORE,
     )
+
+
+def _candidates(items: Iterable[Remembered], session: str) -> tuple[Candidate, ...]:
+    return tuple(_candidate(item, session) for item in items)
 
 
 def _candidate(item: Remembered, session: str) -> Candidate:

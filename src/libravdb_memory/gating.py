@@ -11,9 +11,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from collections.abc import Set as AbstractSet
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from libravdb_memory.engines.protocol import Embedder
+from libravdb_memory.errors import NotFoundError
 from libravdb_memory.gate.echo import strip_echo
 from libravdb_memory.gate.score import Decision, Neighbours, decide
 from libravdb_memory.gate.settings import GateSettings
@@ -33,39 +35,39 @@ _BATCH = 500
 
 
 class Gatekeeper:
-    """`echoes` gives the fingerprints of what memory injected for a namespace."""
+    """`echoes` gives the fingerprints of what memory had injected for a namespace before something was said."""
 
     def __init__(
         self,
         store: Store,
         embedder: Embedder,
         settings: GateSettings,
-        echoes: Callable[[str], AbstractSet[int]],
+        echoes: Callable[[str, str], AbstractSet[int]],
     ) -> None:
         self._store = store
         self._embedder = embedder
         self._settings = settings
         self._echoes = echoes
         noted = store.get(_PROGRESS)
-        self._through = int(noted.text) if noted is not None else 0
+        self._through = self._noted = int(noted.text) if noted is not None else 0
 
     def advance(self, space: Space) -> None:
         """Judge what is embedded and not yet judged; stop at the first turn that is not embedded yet."""
         while changes := self._store.changes_since(self._through, _BATCH):
             done = self._judge_all(changes, space)
             if done:
-                self._note(changes[done - 1].sequence)
+                self._passed(changes[:done])
             if done < len(changes):
                 return
 
     def explain(self, text: str, namespace: str, collection: str) -> Decision:
         """What the gate would decide on a text now; nothing is stored."""
-        heard = strip_echo(text, self._echoes(namespace))
+        heard = strip_echo(text, self._echoes(namespace, text))
         return decide(heard, self._neighbours(collection, self._embedder.embed_query(heard)), self._settings)
 
     def _judge_all(self, changes: Sequence[Change], space: Space) -> int:
         """How many of the changes are dealt with."""
-        refs = [change.ref for change in changes if change.kind == "put"]
+        refs = [change.ref for change in changes if change.kind == "put" and change.searchable]
         records = self._store.fetch(refs)
         vectors = self._store.get_vectors(space, refs)
         judged = self._store.marks(refs, JUDGED)
@@ -80,7 +82,7 @@ class Gatekeeper:
 
     def _judge(self, record: Record, vector: NDArray[np.float32]) -> None:
         namespace = namespace_of(record.collection) or ""
-        heard = strip_echo(record.text, self._echoes(namespace))
+        heard = strip_echo(record.text, self._echoes(namespace, record.text))
         echoed = heard is not record.text
         if echoed:
             vector = self._embedder.embed_documents([heard])[0]
@@ -92,7 +94,8 @@ class Gatekeeper:
             writes.append(Mark(key, REPETITION))
         if decision.durable:
             writes.append(Mark(key, DURABLE))
-        self._store.commit(writes)
+        with suppress(NotFoundError):  # erased while it was being judged
+            self._store.commit(writes)
 
     def _neighbours(self, collection: str, vector: NDArray[np.float32]) -> Neighbours:
         def cosines(label: str, k: int) -> list[float]:
@@ -101,8 +104,15 @@ class Gatekeeper:
 
         return Neighbours(durable=cosines(DURABLE, DURABLE_NEIGHBOURS), turns=cosines(REPETITION, TURN_NEIGHBOURS))
 
+    def _passed(self, changes: Sequence[Change]) -> None:
+        """Remember how far it has come: on disk when there was anything to judge, or much to skip next time."""
+        self._through = changes[-1].sequence
+        if any(change.searchable for change in changes) or self._through - self._noted >= _BATCH:
+            self._note(self._through)
+
     def _note(self, sequence: int) -> None:
-        """Remember how far it has come. The note is a change itself, skipped when nothing came between."""
+        """The note is a change itself, skipped when nothing came between."""
+        self._noted = sequence
         draft = Draft(_PROGRESS.collection, _PROGRESS.id, str(sequence))
         commit = self._store.commit([Put(draft, replace=True, searchable=False)])
         self._through = commit.sequence if commit.sequence == sequence + 1 else sequence

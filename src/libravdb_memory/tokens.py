@@ -9,6 +9,7 @@ estimator's place.
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Sequence
 from decimal import Decimal
 from typing import Protocol
 
@@ -39,8 +40,31 @@ class EstimatingCounter:
     id = "estimate-1"
 
     def count(self, text: str) -> int:
-        numerator, denominator = _chi(text)
-        return -(-len(text) * denominator // numerator)
+        return _price(len(text), _chi(text))
+
+
+def pricing(counter: TokenCounter) -> Callable[[Sequence[str]], int]:
+    """A function that prices lines as `counter` prices them joined by line breaks.
+
+    Lines that come again cost it nothing under the estimate, which depends on length and script alone; an exact
+    tokenizer has to see the whole text each time.
+    """
+    if not isinstance(counter, EstimatingCounter):
+        return lambda lines: counter.count("\n".join(lines))
+    known: dict[str, tuple[int, int]] = {}
+
+    def price(lines: Sequence[str]) -> int:
+        length, chi = max(len(lines) - 1, 0), _CHI_PLAIN
+        for line in lines:
+            length += len(line)
+            found = known.get(line)
+            if found is None:
+                found = known[line] = _chi(line)
+            if found is not _CHI_PLAIN and chi is not _CHI_DENSE:
+                chi = found
+        return _price(length, chi)
+
+    return price
 
 
 def share_of(budget: int, share: float) -> int:
@@ -51,6 +75,11 @@ def share_of(budget: int, share: float) -> int:
 def gate_length(text: str) -> int:
     """The gate's own normaliser; not a price."""
     return max(len(text) // 4, 1)
+
+
+def _price(length: int, chi: tuple[int, int]) -> int:
+    numerator, denominator = chi
+    return -(-length * denominator // numerator)
 
 
 def _chi(text: str) -> tuple[int, int]:

@@ -9,12 +9,14 @@ from __future__ import annotations
 import threading
 from collections import Counter
 from collections.abc import Iterable
+from contextlib import suppress
 
+from libravdb_memory.errors import NotFoundError
 from libravdb_memory.gating import JUDGED
-from libravdb_memory.model import Record
 from libravdb_memory.store.protocol import Key, Mark, Store, Write
 
 USE, REGRET = "use", "regret"
+ENOUGH = 64
 
 
 class Usage:
@@ -23,15 +25,18 @@ class Usage:
         self._lock = threading.Lock()
         self._seen: Counter[int] = Counter()
 
-    def note(self, records: Iterable[Record]) -> None:
+    def note(self, refs: Iterable[int]) -> bool:
+        """Count these records as used; True when there is enough to write."""
         with self._lock:
-            self._seen.update(record.ref for record in records)
+            self._seen.update(refs)
+            return len(self._seen) >= ENOUGH
 
-    def flush(self) -> None:
+    def flush(self, *, least: int = 1) -> None:
+        """Write the counts, if at least so many records have one."""
         with self._lock:
+            if len(self._seen) < least:
+                return
             seen, self._seen = self._seen, Counter()
-        if not seen:
-            return
         records = self._store.fetch(list(seen))
         counted = self._store.marks(list(records), USE)
         judged = self._store.marks(list(records), JUDGED)
@@ -42,4 +47,5 @@ class Usage:
             writes.append(Mark(key, USE, {"count": seen[ref] + (before if isinstance(before, int) else 0)}))
             if judged.get(ref, {}).get("durable") is False:
                 writes.append(Mark(key, REGRET))
-        self._store.commit(writes)
+        with suppress(NotFoundError):  # a record was erased meanwhile: its batch is lost, which costs counts only
+            self._store.commit(writes)

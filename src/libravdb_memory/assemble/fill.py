@@ -17,9 +17,9 @@ from dataclasses import dataclass, field, replace
 
 from libravdb_memory.assemble.budget import AssemblySettings, recovery_reserve
 from libravdb_memory.assemble.receipt import Assembly, Degraded, Item, Reason, Rejection, TierUse
-from libravdb_memory.assemble.render import Plan, Tier, entry, render
+from libravdb_memory.assemble.render import Plan, Tier, entry, lines_of, render
 from libravdb_memory.assemble.tail import TailTurn, base_start, safe_starts
-from libravdb_memory.tokens import TokenCounter, share_of
+from libravdb_memory.tokens import TokenCounter, pricing, share_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,6 +86,7 @@ class _Filling:
     def __init__(self, offer: Offer, counter: TokenCounter, settings: AssemblySettings) -> None:
         self._offer = offer
         self._count = counter.count
+        self._priced = pricing(counter)
         self._settings = settings
         self._plan = Plan()
         self._price = 0
@@ -184,11 +185,12 @@ class _Filling:
                 continue
             rendered = _candidate_entry(candidate)
             plan = self._with_entry(tier, rendered)
-            over = self._cost(plan) - before - limit
+            price = self._cost(plan)
+            over = price - before - limit
             if over > 0:
                 self._reject(tier, candidate, "budget", over)
                 continue
-            self._plan, self._price = plan, self._cost(plan)
+            self._plan, self._price = plan, price
             self._taken_texts.add(same_text(candidate.text))
             self._chosen.append(
                 _Chosen(tier, candidate.id, rendered, candidate.session, candidate.score, candidate.parts)
@@ -227,7 +229,7 @@ class _Filling:
         )
 
     def _cost(self, plan: Plan) -> int:
-        return self._count(render(plan))
+        return self._priced(lines_of(plan))
 
     def _degraded(self, hard: int) -> Assembly:
         self._chosen += [

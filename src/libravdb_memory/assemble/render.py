@@ -33,13 +33,17 @@ class Plan:
 
 
 def render(plan: Plan) -> str:
-    frames = (
-        _frame("authored_context", "", (*plan.hard, *plan.soft)),
-        _frame("recent_session_tail", "", plan.tail),
-        _frame("elevated_guidance", _ADVISORY, plan.elevated),
-        _frame("recalled_memories", _UNTRUSTED, (*plan.recalled, *plan.recovered)),
-    )
-    return "\n".join(filter(None, frames))
+    return "\n".join(lines_of(plan))
+
+
+def lines_of(plan: Plan) -> list[str]:
+    """What the text is made of, one entry, tag or note each."""
+    return [
+        *_frame("authored_context", "", (*plan.hard, *plan.soft)),
+        *_frame("recent_session_tail", "", plan.tail),
+        *_frame("elevated_guidance", _ADVISORY, plan.elevated),
+        *_frame("recalled_memories", _UNTRUSTED, (*plan.recalled, *plan.recovered)),
+    ]
 
 
 def entry(
@@ -67,7 +71,7 @@ def day(ts: int | None) -> str:
     return datetime.fromtimestamp(ts / 1000, UTC).strftime("%Y-%m-%d")
 
 
-def _frame(name: str, note: str, entries: Sequence[str]) -> str:
+def _frame(name: str, note: str, entries: Sequence[str]) -> tuple[str, ...]:
     if not entries:
-        return ""
-    return "\n".join(filter(None, (f"<{name}>", note, *entries, f"</{name}>")))
+        return ()
+    return (f"<{name}>", *((note,) if note else ()), *entries, f"</{name}>")

@@ -19,7 +19,8 @@ Span: TypeAlias = tuple[int, int]
 
 @dataclass(frozen=True, slots=True)
 class TailTurn:
-    """A turn as the tail sees it; an id is unique in its session. `calls` are the tool calls it makes, `answers` those whose result it is."""
+    """A turn as the tail sees it; an id is unique in its session. `calls` are the tool calls it makes, `answers` those
+    whose result it is."""
 
     id: str
     role: str

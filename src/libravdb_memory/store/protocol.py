@@ -192,9 +192,12 @@ class StoredMark:
 
 @dataclass(frozen=True, slots=True)
 class Change:
+    """`searchable` is False for a put into an unsearchable collection."""
+
     sequence: int
     ref: int
     kind: Literal["put", "remove", "erase"]
+    searchable: bool = True
 
 
 @dataclass(frozen=True, slots=True)

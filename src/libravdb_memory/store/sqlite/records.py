@@ -124,7 +124,8 @@ def edges(db: Database, after: tuple[int, int] | None, limit: int) -> tuple[tupl
 
 def changes_since(db: Database, sequence: int, limit: int) -> tuple[Change, ...]:
     sql = "SELECT sequence, ref, kind FROM change WHERE sequence > ? ORDER BY sequence LIMIT ?"
-    return tuple(Change(number, ref, _KINDS[kind]) for number, ref, kind in db.execute(sql, (sequence, limit)))
+    rows = db.execute(sql, (sequence, limit))
+    return tuple(Change(number, ref, _KINDS[kind], kind != PUT_UNSEARCHABLE) for number, ref, kind in rows)
 
 
 def _neighbours(db: Database, key: Key, path: Path, mine: str, theirs: str) -> tuple[Record, ...]:
