@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import tempfile
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
@@ -54,6 +55,7 @@ class Options:
 
 
 def run(options: Options, progress: Progress) -> dict[str, Any]:
+    busy = _load()
     sizes = options.sizes or (QUICK if options.quick else Sizes())
     # Quick runs shrink the collection, and with it the size from which the index is used.
     settings = StoreSettings(exact_limit=min(StoreSettings().exact_limit, sizes.large // 4))
@@ -70,6 +72,7 @@ def run(options: Options, progress: Progress) -> dict[str, Any]:
         "settings": asdict(settings),
         "dimensions": synthetic.DIMENSIONS,
         "machine": machine.describe(),
+        "load_average_before_and_after": [busy, _load()],
     }
 
 
@@ -108,6 +111,12 @@ def _searches(folder: Path, sizes: Sizes, settings: StoreSettings, progress: Pro
     progress(6, _STEPS)
     results["cold_open_s"] = cold.measure(path, searches.LARGE, synthetic.DIMENSIONS, sizes.cold_opens)
     return results
+
+
+def _load() -> float | None:
+    """Of the last minute: other work on the machine distorts, above all where processors are waited for."""
+    measured = getattr(os, "getloadavg", None)
+    return round(measured()[0], 2) if measured else None
 
 
 def _verdicts(prefix: str, results: dict[str, Any]) -> Iterator[tuple[str, bool]]:
