@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 CONNECTIVITY = 24
 EXPANSION_ADD = 128
-# Candidates followed while searching: recall@10 .996 at 100,000 vectors; larger graphs need more.
+# Candidates followed while searching: recall@10 .996 at 100,000 synthetic vectors. The figure for more is not measured.
 _EXPANSION_SEARCH = 96
 _EXPANSION_SEARCH_LARGE = 192
 _LARGE = 200_000
