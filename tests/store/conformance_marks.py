@@ -149,6 +149,7 @@ class MarksContract:
         while page := store.all_marks((paged[-1].ref, paged[-1].label) if paged else None, limit=5):
             assert len(page) <= 5
             paged += page
+            assert len(paged) <= len(whole)
         assert tuple(paged) == whole
         assert store.all_marks(limit=0) == ()
 
@@ -272,9 +273,11 @@ class MarksContract:
         with ThreadPoolExecutor(5) as pool:
             searching = [pool.submit(search) for _ in range(2)]
             marking = [pool.submit(mark, thread) for thread in range(3)]
-            for each in marking:
-                each.result()
-            done.set()
+            try:
+                for each in marking:
+                    each.result()
+            finally:
+                done.set()
             for each in searching:
                 each.result()
         assert set(marked(store, "x")) == set[str]().union(*acknowledged)
@@ -334,6 +337,11 @@ class MarksContract:
             done.records[n].ref for n in (0, 33, 99)
         ]
         assert store.verify().ok
+
+    def test_quiet_records_do_not_make_a_common_word_rare(self, store: Store) -> None:
+        store.commit([put("a", str(n), "the usual thing") for n in range(150)] + [put("a", "x", "the rare thing")])
+        store.commit([put("quiet", str(n), searchable=False) for n in range(1500)])
+        assert len(store.search_text("a", word("the", "rare"), 500)) == 1
 
     # ── vectors ──────────────────────────────────────────────────────────────────────────────────────────────────
 
