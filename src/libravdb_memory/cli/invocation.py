@@ -43,6 +43,9 @@ class Invocation:
         _check_exists(config, create)
         return Memory.open(config=config, on_mismatch=on_mismatch)
 
+    def has_store(self) -> bool:
+        return _data_file(self.config()).exists()
+
     @contextmanager
     def open_store(self) -> Generator[Store, None, None]:
         """The store alone, for what needs no model; so a missing or other model is no obstacle."""
@@ -56,15 +59,20 @@ class Invocation:
 
 def _check_exists(config: Config, create: bool) -> None:
     """Only commands that put something in make a store: a mistyped path must not look like an empty memory."""
+    file = _data_file(config)
+    if not create and not file.exists():
+        raise StoreError(f"there is no store at {file}; 'libravdb add' makes one")
+
+
+def _data_file(config: Config) -> Path:
     from libravdb_memory.store.sqlite.files import locate
 
     try:
         file = locate(config.db_path)
-        missing = not create and not file.exists()
+        file.exists()
     except OSError as error:
         raise StoreError(f"{config.db_path} cannot be looked at: {error.strerror}") from error
-    if missing:
-        raise StoreError(f"there is no store at {file}; 'libravdb add' makes one")
+    return file
 
 
 def _remember(context: click.Context, option: click.Parameter, value: Any) -> None:

@@ -134,13 +134,14 @@ def _emphasised(match: re.Match[str]) -> str:
 
 
 def render_status(status: Status) -> str:
-    indexing, store = status.indexing, status.store
+    indexing, store, gate = status.indexing, status.store, status.gate
     embedded = store.records - indexing.pending
     rows = [
         ("store", f"{status.path}  {readable_size(store.bytes_on_disk)}"),
         ("turns", f"{status.turns:,} in {counted(status.namespaces, 'namespace')}"),
         ("embedded", f"{embedded:,} of {store.records:,}" + _embedding_notes(status)),
         ("model", status.model),
+        ("gate", f"{gate.judged:,} user turns judged, {gate.durable:,} durable, {gate.regretted:,} regretted"),
         ("search", "by meaning and wording" if status.searches_by_meaning else "by wording only, until re-embedded"),
         *((f"index {name}", state) for name, state in sorted(store.indexes.items())),
     ]

@@ -40,6 +40,10 @@ class Terminal:
         """A stored text or id, character for character (`data` would take escape sequences for colours)."""
         sys.stdout.write(text + "\n")
 
+    def verbatim(self, text: str) -> None:
+        """A text and nothing else, not even a line ending; only a terminal gets one, for the prompt that follows."""
+        sys.stdout.write(text + ("\n" if sys.stdout.isatty() else ""))
+
     def json(self, value: object) -> None:
         click.echo(json.dumps(value, ensure_ascii=False, indent=2 if sys.stdout.isatty() else None))
 
