@@ -1,22 +1,41 @@
-"""A story in three conversations, told to a real store and asked about afterwards.
+"""A story in three conversations, told to a real store under written rules, and asked about afterwards.
 
-Law: the demonstration checks itself. Every question names the turn that must come first; a run that finds another one
-fails. Times are part of the story, so every run is the same.
+Law: the demonstration checks itself. Every question names the turn that must come first, and every claim about rules,
+gate, prompt and receipt is looked at; a run in which one does not hold fails. Times are part of the story, so every run
+is the same.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import html
+from collections.abc import Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Protocol
 
 from libravdb_memory.config import Config
+from libravdb_memory.context import Context
+from libravdb_memory.ingest.partition import Partition, Tier
+from libravdb_memory.judgements import Judgement, judgements
 from libravdb_memory.memory import Memory
 from libravdb_memory.model import Hits, Turn
+from libravdb_memory.receipts import Replay, WhyNot
 
 USER = "mira"
+RULES_NAME = "AGENTS.md"
+RULES = """# Tern
+
+- Never point tests at the staging server.
+- Run the whole test suite before a release.
+
+You must give every distance in metric units.
+
+Tern began as a notebook in a lighthouse.
+"""
+PROMPT = "Which database did we choose, and what broke the nightly import?"
+BUDGET = 420
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,9 +67,19 @@ class Narrator(Protocol):
 
     def say(self, text: str) -> None: ...
 
+    def claim(self, text: str, holds: bool) -> None: ...
+
+    def rules(self, name: str, document: Partition) -> None: ...
+
     def conversation(self, title: str, turns: Sequence[Turn]) -> None: ...
 
+    def judged(self, found: Sequence[Judgement]) -> None: ...
+
     def answers(self, question: Question, hits: Hits) -> None: ...
+
+    def context(self, prompt: str, context: Context) -> None: ...
+
+    def receipt(self, context: Context, left: WhyNot, replayed: Replay) -> None: ...
 
 
 STORY = (
@@ -85,6 +114,7 @@ STORY = (
                 "n4", "assistant", "Then decode per source, and keep the raw bytes so that nothing is lost next time."
             ),
             Line("n5", "user", "Fixed in commit 4be91c2. The import now runs through in four minutes."),
+            Line("n6", "user", "Thanks, that's all for tonight."),
         ),
     ),
     Conversation(
@@ -101,6 +131,9 @@ STORY = (
     ),
 )
 
+SMALL_TALK = "n6"
+_EXPECTED_NODES = {Tier.HARD: 2, Tier.SOFT: 1, Tier.VARIANT: 2}
+
 QUESTIONS = (
     Question("which database did we choose?", "k3"),
     Question("what was the cause of the import crash?", "n3"),
@@ -110,19 +143,37 @@ QUESTIONS = (
 
 
 def run(path: Path, config: Config, narrator: Narrator) -> bool:
-    """Tell the story to a new store at `path` and ask about it; True when every answer came first."""
-    narrator.heading("Three conversations over a month")
+    """Tell the story to a new store at `path`, look at what came of it, and ask about it. True when every claim holds.
+
+    The store is opened three times: to be told, to be found whole, and to be asked.
+    """
+    claims: list[bool] = []
     with Memory.open(path, config=config) as memory:
+        claims += _ruled(memory, narrator)
+        narrator.heading("Three conversations over a month")
         for conversation in STORY:
             narrator.conversation(f"{conversation.session}, {conversation.began:%d %B}", _tell(memory, conversation))
     narrator.say("Each turn was on disk before the next was said; closed at once, with no time left to embed.")
 
     narrator.heading("Opened again")
     with Memory.open(path, config=config) as memory:
-        intact = _reopened(memory, narrator)
+        claims += _reopened(memory, narrator)
+
+    narrator.heading("What the gate kept, and why")
+    claims += _judged(path, narrator)
+
+    with Memory.open(path, config=config) as memory:
         narrator.heading("Asked by meaning and by wording")
-        answered = [_ask(memory, question, narrator) for question in QUESTIONS]
-    return all(answered) and intact
+        claims += [_ask(memory, question, narrator) for question in QUESTIONS]
+        claims += _prompted(memory, narrator)
+    return all(claims)
+
+
+def _ruled(memory: Memory, narrator: Narrator) -> list[bool]:
+    narrator.heading("Rules that every prompt begins with")
+    document = memory.load_document(RULES_NAME, RULES)
+    narrator.rules(RULES_NAME, document)
+    return [len(document.of_tier(tier)) == count for tier, count in _EXPECTED_NODES.items()]
 
 
 def _tell(memory: Memory, conversation: Conversation) -> list[Turn]:
@@ -139,16 +190,64 @@ def _tell(memory: Memory, conversation: Conversation) -> list[Turn]:
     ]
 
 
-def _reopened(memory: Memory, narrator: Narrator) -> bool:
+def _reopened(memory: Memory, narrator: Narrator) -> list[bool]:
     told = sum(len(conversation.lines) for conversation in STORY)
-    kept, verification = memory.status().turns, memory.verify()
-    embedded = memory.wait(timeout_s=60)
-    narrator.say(f"{kept} of {told} turns are there, every hash {'matches' if verification.ok else 'DOES NOT match'}.")
-    narrator.say(f"Embedded meanwhile in the background with {memory.status().model}.")
-    return kept == told and verification.ok and embedded
+    kept, verification, embedded = memory.status().turns, memory.verify(), memory.wait(timeout_s=60)
+    narrator.claim(f"{kept} of {told} turns are there", kept == told)
+    narrator.claim("every hash and every index matches", verification.ok)
+    narrator.claim(f"embedded meanwhile with {memory.status().model}", embedded)
+    return [kept == told, verification.ok, embedded]
+
+
+def _judged(path: Path, narrator: Narrator) -> list[bool]:
+    """What is shown are the signals as they were stored, not a second judgement."""
+    from libravdb_memory.store.sqlite.store import SqliteStore
+
+    with closing(SqliteStore.open(path)) as store:
+        found = list(judgements(store, USER))
+    narrator.judged(found)
+    said = [line.id for conversation in STORY for line in conversation.lines if line.role == "user"]
+    kept = {each.turn.id: each.durable for each in found}
+    told = [list(kept) == said, any(kept.values()), not kept.get(SMALL_TALK, True)]
+    narrator.claim("each user turn was judged; small talk was refused, yet stays searchable", all(told))
+    return told
+
+
+def _prompted(memory: Memory, narrator: Narrator) -> list[bool]:
+    narrator.heading(f"A prompt assembled within {BUDGET} tokens")
+    context = memory.context(PROMPT, user=USER, session=STORY[-1].session, budget=BUDGET)
+    narrator.context(PROMPT, context)
+    found = [item.id for item in context.assembly.items if item.tier == "recalled"]
+    claims: Mapping[str, bool] = {
+        "all hard rules and the last four turns stand in it, word for word": _mandatory(context),
+        f"{context.tokens} tokens, frames and escapes included": context.tokens <= BUDGET and not context.degraded,
+        "both answers were recalled": {"k3", "n3"} <= set(found),
+    }
+    for text, holds in claims.items():
+        narrator.claim(text, holds)
+    return [*claims.values(), *_explained(memory, context, narrator)]
+
+
+def _mandatory(context: Context) -> bool:
+    rules = [line for line in RULES.splitlines() if line.startswith("- ")]
+    tail = [line.text for line in STORY[-1].lines[-4:]]
+    return all(text in context.text for text in rules) and all(text in html.unescape(context.text) for text in tail)
+
+
+def _explained(memory: Memory, context: Context, narrator: Narrator) -> list[bool]:
+    """From the receipt alone, after more was said."""
+    narrator.heading("Its receipt: why, why not, and the same again")
+    memory.ingest("The database question came up again.", user=USER, session=STORY[-1].session, ts=STORY[-1].began)
+    receipt = context.receipt.id
+    over = next((left.id for left in context.assembly.rejections if left.reason == "budget"), "")
+    left, replayed = memory.why_not(receipt, over), memory.replay(receipt)
+    narrator.receipt(context, left, replayed)
+    same = replayed.identical and replayed.assembly is not None and replayed.assembly.text == context.text
+    narrator.claim("replayed after more was said: the same bytes", same)
+    return [same, left.rejection is not None]
 
 
 def _ask(memory: Memory, question: Question, narrator: Narrator) -> bool:
-    hits = memory.search(question.text, user=USER, k=2)
+    hits = memory.search(question.text, user=USER, k=1)
     narrator.answers(question, hits)
     return bool(hits) and hits[0].id == question.answer and not hits.degraded

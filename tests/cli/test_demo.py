@@ -10,18 +10,28 @@ from typing import Any, TypeAlias
 import pytest
 
 from libravdb_memory import demo
+from libravdb_memory.ingest.partition import Tier
 
 Run: TypeAlias = Callable[..., Any]
+USER_TURNS = sum(line.role == "user" for conversation in demo.STORY for line in conversation.lines)
 
 
-def test_the_demonstration_finds_every_answer(libravdb: Run, tmp_path: Path) -> None:
+def test_the_demonstration_shows_rules_gate_prompt_and_receipt(libravdb: Run, tmp_path: Path) -> None:
     keep = tmp_path / "kept"
     result = libravdb("demo", "--keep", keep, LIBRAVDB_EMBEDDING_BACKEND="bundled")
     assert result.code == 0, result.out + result.err
-    assert result.out.count("✓") == len(demo.QUESTIONS) and "✗" not in result.out
+    assert result.out.count("✓") == len(demo.QUESTIONS) + 8 and "✗" not in result.out
+    assert "Never point tests at the staging server." in result.out and "forbidden" in result.out
+    verdicts = [line.split()[0] for line in result.out.splitlines() if line.startswith(("   kept  ", "   refused  "))]
+    assert len(verdicts) == USER_TURNS and set(verdicts) == {"kept", "refused"}
+    for shown in ("<recalled_memories>", "█", "in the prompt", "left out", "tokens over", "why not?", "the same bytes"):
+        assert shown in result.out
+    assert max(map(len, result.out.splitlines())) <= 80
     assert "from libravdb_memory import Memory" in result.out and "libravdb search" in result.out
-    status = libravdb("--db", keep, "status", "--json", LIBRAVDB_EMBEDDING_BACKEND="bundled")
-    assert json.loads(status.out)["turns"] == sum(len(conversation.lines) for conversation in demo.STORY)
+    status = json.loads(libravdb("--db", keep, "status", "--json", LIBRAVDB_EMBEDDING_BACKEND="bundled").out)
+    told = sum(len(conversation.lines) for conversation in demo.STORY)
+    assert status["turns"] == told + 1, "the story, and what was said before the replay"
+    assert status["gate"]["judged"] >= USER_TURNS
 
 
 def test_the_demonstration_says_the_same_every_time_and_leaves_no_store(libravdb: Run, tmp_path: Path) -> None:
@@ -45,6 +55,18 @@ def test_a_wrong_answer_fails_the_demonstration(cli: Run, monkeypatch: pytest.Mo
     monkeypatch.setattr(demo, "QUESTIONS", (demo.Question("which database did we choose?", "r6"),))
     result = cli("demo")
     assert result.code == 1 and "expected r6" in result.out and "FAILED" in result.out
+
+
+@pytest.mark.parametrize(
+    ("name", "value"), [("SMALL_TALK", "k5"), ("_EXPECTED_NODES", {Tier.HARD: 3}), ("BUDGET", 100)]
+)
+def test_a_claim_that_does_not_hold_fails_the_demonstration(
+    cli: Run, monkeypatch: pytest.MonkeyPatch, name: str, value: object
+) -> None:
+    monkeypatch.setenv("LIBRAVDB_EMBEDDING_BACKEND", "bundled")
+    monkeypatch.setattr(demo, name, value)
+    result = cli("demo")
+    assert result.code == 1 and "FAILED" in result.out
 
 
 def test_the_demonstration_never_writes_into_an_existing_place(cli: Run, tmp_path: Path) -> None:

@@ -55,11 +55,16 @@ def render_tiers(assembly: Assembly, budget: int, *, messages: int = 0) -> str:
 def render_receipt(receipt: Receipt, replay: Replay, width: int) -> str:
     parts = [table(list(_facts(receipt, replay, width)))]
     if (assembly := replay.assembly) is not None:
-        texts = _texts(receipt)
-        parts.append(render_tiers(assembly, assembly.budget))
-        parts.append(_titled("in the prompt", (_item(item, texts, width) for item in assembly.items)))
-        parts.append(_titled("left out", (render_rejection(left, texts, width) for left in assembly.rejections)))
-    return "\n\n".join(filter(None, parts))
+        parts += [render_tiers(assembly, assembly.budget), render_items(receipt, assembly, width)]
+    return "\n\n".join(parts)
+
+
+def render_items(receipt: Receipt, assembly: Assembly, width: int) -> str:
+    """What went in and what stayed out."""
+    texts = _texts(receipt)
+    inside = _titled("in the prompt", (_item(item, texts, width) for item in assembly.items))
+    outside = _titled("left out", (render_rejection(left, texts, width) for left in assembly.rejections))
+    return "\n\n".join(filter(None, [inside, outside]))
 
 
 def render_rejection(rejection: Rejection, texts: Mapping[tuple[str, str], str], width: int) -> str:
@@ -114,8 +119,9 @@ def _item(item: Item, texts: Mapping[tuple[str, str], str], width: int) -> str:
 
 def _working(parts: Mapping[str, float], width: int) -> str:
     named = [name for name in _EVIDENCE if name in parts] + sorted(parts.keys() - set(_EVIDENCE))
-    told = textwrap.wrap(", ".join(f"{name} {parts[name]:.2f}" for name in named), width - len(_UNDER))
-    return click.style("\n".join(_UNDER + line for line in told), dim=True)
+    told = ", ".join(f"{harmless(name)}\xa0{parts[name]:.2f}" for name in named)  # a name stays with its figure
+    lines = [_UNDER + line.replace("\xa0", " ") for line in textwrap.wrap(told, width - len(_UNDER))]
+    return click.style("\n".join(lines), dim=True)
 
 
 def _score(score: float | None) -> str:

@@ -13,6 +13,7 @@ from libravdb_memory.cli.render import table
 from libravdb_memory.gate.calibrate import Calibration, Quality
 from libravdb_memory.gate.score import Decision
 from libravdb_memory.gate.settings import GateSettings
+from libravdb_memory.judgements import Judgement
 
 _BAR = 12
 _SNIPPET = 40
@@ -83,6 +84,16 @@ def _fired(text: str, decision: Decision, width: int) -> Iterator[str]:
         head = f"{fired.family:<13}  {clip(fired.pattern, 18):<18} +{fired.weight:.2f}  "
         places = "  ".join(f"{start}-{end} {clip(text[start:end], _SNIPPET)!r}" for start, end in fired.spans)
         yield head + click.style(clip(places, max(width - len(head), 20)), fg="cyan")
+
+
+def render_judgement(judgement: Judgement, settings: GateSettings, width: int) -> str:
+    """One line: kept or not, the score, what it owes most to, and the turn."""
+    strongest = list(contributions(judgement.signals, settings).items())[:2]
+    reasons = ", ".join(f"{name} {value:.2f}" for name, value in strongest if value >= 0.005)
+    verdict = click.style("kept   ", fg="green") if judgement.durable else click.style("refused", fg="yellow")
+    head = f"  {judgement.signals['g']:.2f}  "
+    body = f"{reasons:<32}  "
+    return verdict + head + click.style(body, dim=True) + clip(judgement.turn.text, width - 7 - len(head) - len(body))
 
 
 def render_calibration(calibration: Calibration, labels: int, width: int) -> str:

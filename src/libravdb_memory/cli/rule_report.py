@@ -44,6 +44,14 @@ def render_partition(name: str, document: Partition, width: int) -> str:
     return f"{clip(name, max(width - len(costs) - 10, 12))}  {click.style(f'tokens: {costs or 0}', dim=True)}"
 
 
+def render_nodes(name: str, document: Partition, width: int) -> str:
+    """A document with its nodes, none of them judged against a budget."""
+    linted = [
+        LintedNode(name, node, tuple(dict.fromkeys(m.modality for m in node.marks)), True) for node in document.nodes
+    ]
+    return "\n".join([render_partition(name, document, width), *_rows(linted, name, width)])
+
+
 def render_scan(text: str, found: Scan, width: int) -> str:
     """A line per mark: where it stands, its modality and its words."""
     return "\n".join(_mark_line(text, mark, width) for mark in found.marks)

@@ -3,20 +3,34 @@
 from __future__ import annotations
 
 import tempfile
+import textwrap
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 
 import click
 
+from libravdb_memory.cli.context_report import render_items, render_tiers, render_why_not
 from libravdb_memory.cli.exit_codes import OK, PROBLEMS_FOUND
+from libravdb_memory.cli.figures import clip
+from libravdb_memory.cli.gate_report import render_judgement
 from libravdb_memory.cli.invocation import Invocation, command
 from libravdb_memory.cli.render import render_exchange, render_hits
+from libravdb_memory.cli.rule_report import render_nodes
 from libravdb_memory.cli.terminal import Terminal
 from libravdb_memory.config import load_config
+from libravdb_memory.context import Context
 from libravdb_memory.demo import USER, Question, run
 from libravdb_memory.errors import InvalidInputError
+from libravdb_memory.gate.settings import GateSettings
+from libravdb_memory.ingest.partition import Partition
+from libravdb_memory.judgements import Judgement
 from libravdb_memory.model import Hits, Turn
+from libravdb_memory.receipts import Replay, WhyNot
+
+_MARGIN = "   "
+_SHOWN = 3
 
 _NEXT = """
     from libravdb_memory import Memory
@@ -24,47 +38,88 @@ _NEXT = """
         memory.ingest("The deploy key moved to the vault.", user="ada")
         memory.wait()
         print(memory.search("where is the key?", user="ada")[0].text)
+        print(memory.context("where is the key?", user="ada", budget=500).text)
 
+    libravdb rules load AGENTS.md
     libravdb add "The deploy key moved to the vault." --user ada
     libravdb search "where is the key?" --user ada --explain
-    libravdb status
+    libravdb context --prompt "where is the key?" --user ada --budget 500
 """
 
 
 class TerminalNarrator:
-    def __init__(self, terminal: Terminal) -> None:
+    def __init__(self, terminal: Terminal, gating: GateSettings) -> None:
         self._terminal = terminal
+        self._gating = gating
         self._step = 0
+        self._under_heading = False
 
     def heading(self, text: str) -> None:
         self._step += 1
         self._terminal.data("\n" + click.style(f"{self._step}. {text}", bold=True))
+        self._under_heading = True
 
     def say(self, text: str) -> None:
-        self._terminal.data(f"\n   {text}")
+        self._show(textwrap.fill(text, self._width))
+
+    def claim(self, text: str, holds: bool) -> None:
+        mark = click.style("✓", fg="green") if holds else click.style("✗", fg="red", bold=True)
+        self._show(f"{mark} {text}", gap=self._under_heading)
+
+    def rules(self, name: str, document: Partition) -> None:
+        self._show(render_nodes(name, document, self._width))
 
     def conversation(self, title: str, turns: Sequence[Turn]) -> None:
-        self._terminal.data("\n   " + click.style(title, fg="cyan"))
+        self._show(click.style(title, fg="cyan"))
         self._terminal.data(render_exchange(turns, self._terminal.width))
+
+    def judged(self, found: Sequence[Judgement]) -> None:
+        self._show("\n".join(render_judgement(each, self._gating, self._width) for each in found) + "\n")
 
     def answers(self, question: Question, hits: Hits) -> None:
         right = bool(hits) and hits[0].id == question.answer
         mark = click.style("✓", fg="green") if right else click.style(f"✗ expected {question.answer}", fg="red")
-        self._terminal.data(f"\n   {click.style(question.text, fg='cyan')} {mark}")
+        self._show(f"{click.style(question.text, fg='cyan')} {mark}")
         self._terminal.data(render_hits(question.text, hits, self._terminal.width, explain=True))
+
+    def context(self, prompt: str, context: Context) -> None:
+        self._show(click.style(prompt, fg="cyan"))
+        self._show("\n".join(clip(line, self._width) for line in context.text.splitlines()))
+        self._show(render_tiers(context.assembly, context.assembly.budget) + "\n")
+
+    def receipt(self, context: Context, left: WhyNot, replayed: Replay) -> None:
+        ranked = [item for item in context.assembly.items if item.score is not None]
+        rejected = context.assembly.rejections
+        some = replace(context.assembly, items=tuple(ranked[:_SHOWN]), rejections=rejected[:_SHOWN])
+        self._show(render_items(context.receipt, some, self._width))
+        self._show(
+            f"… and {max(len(ranked) - _SHOWN, 0)} more in, {max(len(rejected) - _SHOWN, 0)} more out", gap=False
+        )
+        self._show(
+            click.style("why not?", bold=True) + "\n" + render_why_not(left, context.receipt, self._width) + "\n"
+        )
+
+    @property
+    def _width(self) -> int:
+        return self._terminal.width - len(_MARGIN)
+
+    def _show(self, text: str, *, gap: bool = True) -> None:
+        self._under_heading = False
+        self._terminal.data(("\n" if gap else "") + textwrap.indent(text, _MARGIN))
 
 
 @command("demo")
 @click.option("--keep", type=click.Path(path_type=Path), metavar="PATH", help="Keep the store in this new place.")
 @click.pass_obj
 def demo(invocation: Invocation, keep: Path | None) -> int:
-    """Show what it does: a short story is stored, the store is closed and opened again, and four questions are asked.
+    """Show what it does: rules are loaded, a short story is stored, the store is opened again, the gate's decisions are
+    shown, four questions are asked, and a prompt is assembled, explained and made again.
 
-    Uses a temporary store and the bundled model. Exits 1 when an answer is not the expected one.
+    Uses a temporary store and the bundled model. Exits 1 when anything is not as it must be.
     """
     with _place(keep) as path:
         config = load_config(overrides={"db_path": path})
-        passed = run(path, config, TerminalNarrator(invocation.terminal))
+        passed = run(path, config, TerminalNarrator(invocation.terminal, config.gating))
     invocation.terminal.data("\n" + click.style("Now yours" if passed else "The demonstration FAILED", bold=True))
     invocation.terminal.data(_NEXT.rstrip())
     if keep:
