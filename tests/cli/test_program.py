@@ -135,6 +135,11 @@ def test_shared_options_work_before_and_after_the_command(cli: Run, tmp_path: Pa
         ["add", "more", "--id", "m"],
         ["search", "hello", "--user", "ada"],
         ["get", "h"],
+        ["rules", "list"],
+        ["context", "--prompt", "hello?", "--user", "ada"],
+        ["receipts", "--user", "ada"],
+        ["gate", "explain", "hello"],
+        ["gate", "calibrate", "--from-use", "--user", "ada"],
         ["status"],
         ["doctor"],
         ["verify"],
@@ -157,7 +162,15 @@ def test_json_output_is_one_document_and_nothing_else(
 
 def test_quiet_says_nothing_on_stderr(cli: Run) -> None:
     cli("add", "hello", "--user", "ada", "--id", "h")
-    for arguments in (["add", "more", "--user", "ada"], ["verify"], ["reindex"], ["export", "-"], ["search", "zzz"]):
+    for arguments in (
+        ["add", "more", "--user", "ada"],
+        ["rules", "list"],
+        ["context", "--prompt", "x"],
+        ["verify"],
+        ["reindex"],
+        ["export", "-"],
+        ["search", "zzz"],
+    ):
         assert cli(*arguments, "--quiet").err == ""
 
 

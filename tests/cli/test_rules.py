@@ -212,7 +212,7 @@ def test_rules_are_loaded_listed_replaced_and_removed(
     assert (listed["name"], listed["hop_targets"]) == ("AGENTS.md", ["SOUL.md"])
     assert {tier: facts["nodes"] for tier, facts in listed["tiers"].items()} == {"hard": 3, "soft": 1, "lore": 2}
     agents.write_bytes(b"- Never push.\r\n- Be brief.\r\n")
-    loaded = json.loads(cli("rules", "load", "AGENTS.md", "--json").out)
+    [loaded] = json.loads(cli("rules", "load", "AGENTS.md", "--json").out)["documents"]
     assert loaded["tiers"]["hard"]["nodes"] == 2 and loaded["bytes"] == len(agents.read_bytes())
     assert len(cli("rules", "list").out.splitlines()) == 1
     assert cli("rules", "remove", "AGENTS.md").code == 0

@@ -25,7 +25,7 @@ def gate() -> None:
     """Explain what the gate makes of a text, and fit its threshold to labels."""
 
 
-@command("explain")
+@command("explain", short_help="Show what the gate would decide on a text.")
 @click.argument("text")
 @user_option
 @click.pass_obj
@@ -43,7 +43,7 @@ def explain(invocation: Invocation, text: str, user: str | None) -> None:
         terminal.data(render_decision(text, decision, settings, terminal.width))
 
 
-@command("calibrate")
+@command("calibrate", short_help="Fit the threshold to labels.")
 @click.argument("file", metavar="[FILE|-]", type=click.File("rb"), required=False)
 @click.option("--from-use", is_flag=True, help="Learn from --user's stored turns: was a turn found later?")
 @user_option

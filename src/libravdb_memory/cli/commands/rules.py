@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -38,7 +39,7 @@ def rules() -> None:
     """Check rule files, scan text for rules, and load the rules that every prompt begins with."""
 
 
-@command("check")
+@command("check", short_help="Show and check rule files; needs no store.")
 @rule_paths
 @click.option("--budget", type=click.IntRange(min=0), help="Tokens to check against; assembly.startup_budget else.")
 @click.pass_obj
@@ -60,7 +61,7 @@ def check(invocation: Invocation, paths: tuple[Path, ...], budget: int | None) -
     return OK if report.clean else PROBLEMS_FOUND
 
 
-@command("scan")
+@command("scan", short_help="Find rules in text from stdin.")
 @click.pass_obj
 def scan_(invocation: Invocation) -> None:
     """Find rules in text from stdin.
@@ -77,7 +78,7 @@ def scan_(invocation: Invocation) -> None:
     invocation.terminal.words(f"{counted(len(found.marks), 'rule')} found")
 
 
-@command("load")
+@command("load", short_help="Load or replace rule files.")
 @rule_paths
 @click.option("--core/--no-core", default=None, help="Whether its lore has authority; by the file's name else.")
 @click.pass_obj
@@ -87,16 +88,18 @@ def load(invocation: Invocation, paths: tuple[Path, ...], core: bool | None) -> 
     A file whose hard rules do not fit is refused, and what was loaded under its name stays.
     """
     sources = {name: decoded(name, source) for name, source in read_rule_files(paths).items()}
+    loaded: list[dict[str, Any]] = []
     with invocation.open_memory(create=True) as memory:
         for name, text in sources.items():
             document = memory.load_document(name, text, core=core)
-            if invocation.as_json:
-                invocation.terminal.json(document_form(name, document))
-            else:
+            loaded.append(document_form(name, document))
+            if not invocation.as_json:
                 invocation.terminal.data(render_partition(name, document, invocation.terminal.width))
+    if invocation.as_json:
+        invocation.terminal.json({"documents": loaded})
 
 
-@command("remove")
+@command("remove", short_help="Remove a loaded document.")
 @click.argument("name")
 @click.pass_obj
 def remove(invocation: Invocation, name: str) -> None:
@@ -108,7 +111,7 @@ def remove(invocation: Invocation, name: str) -> None:
     invocation.terminal.words(f"removed {harmless(name)}")
 
 
-@command("list")
+@command("list", short_help="List the loaded documents.")
 @click.pass_obj
 def list_(invocation: Invocation) -> None:
     """List the loaded documents in reading order, with what their tiers cost."""
