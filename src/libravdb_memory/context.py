@@ -17,6 +17,7 @@ from libravdb_memory.assemble.messages import MESSAGE_OVERHEAD, Message, keep_re
 from libravdb_memory.assemble.receipt import Assembly
 from libravdb_memory.assemble.tail import TailTurn, base_start
 from libravdb_memory.authored import VARIANT, AuthoredDocuments
+from libravdb_memory.beside import Beside
 from libravdb_memory.ingest.turns import turn_of
 from libravdb_memory.model import Record
 from libravdb_memory.namespaces import dreams_of, guidance_of, history_of
@@ -35,7 +36,7 @@ _Refs: TypeAlias = Mapping[tuple[str, str], int]
 """By session and id."""
 
 _RECALLED_TIERS = frozenset({"elevated", "recalled", "recovered"})
-_RECALLED = 32
+_RECALLED = 24
 _RECOVERED = 10
 _GUIDANCE = 16
 _COVERING = 8
@@ -92,6 +93,7 @@ class ContextBuilder:
         receipts: ReceiptLog,
         counter: TokenCounter,
         settings: AssemblySettings,
+        beside: Beside,
     ) -> None:
         self._store = store
         self._documents = documents
@@ -99,6 +101,7 @@ class ContextBuilder:
         self._receipts = receipts
         self._counter = counter
         self._settings = settings
+        self._beside = beside
 
     def build(self, request: Request) -> Context:
         window = self._window(request)
@@ -137,8 +140,12 @@ class ContextBuilder:
 
     def _offer(self, request: Request, window: _Window) -> tuple[Offer, _Refs, tuple[str, ...]]:
         rules = self._documents.rulebook()
-        turns = self._tail(request, window.frames)
-        recalled = self._recall.ranked(request.prompt, _sources(request), _RECALLED + _RECOVERED, request.now_ms)
+        sources, k = _sources(request), _RECALLED + _RECOVERED
+        beside = self._beside.start(
+            lambda: (self._recall.by_wording(request.prompt, sources, k), self._tail(request, window.frames))
+        )
+        recalled = self._recall.ranked(request.prompt, sources, k, request.now_ms, lambda: beside()[0])
+        turns = beside()[1]
         ranked = self._with_hops(self._ordered_for_time(request.prompt, recalled), rules.hops)
         standing = [Standing(item.score, _confidence(item.record)) for item in ranked]
         weak = recovery_signals(standing, len(turns))
@@ -147,7 +154,7 @@ class ContextBuilder:
             budget=window.frames,
             hard=rules.hard,
             soft=rules.soft,
-            turns=turns,
+            turns=() if request.mode == "own" and window.messages else turns,  # there the kept messages are the tail
             elevated=_candidates(guidance, request.session),
             recalled=_candidates(ranked[:_RECALLED], request.session),
             recovered=_candidates(ranked[_RECALLED:], request.session) if weak else (),

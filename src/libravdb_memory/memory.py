@@ -21,6 +21,7 @@ from typing import IO, Literal, Self, TypeAlias
 
 from libravdb_memory.assemble.messages import Message
 from libravdb_memory.authored import AuthoredDocuments
+from libravdb_memory.beside import Beside
 from libravdb_memory.config import Config, load_config
 from libravdb_memory.context import Context, ContextBuilder, Mode, Request
 from libravdb_memory.engines.protocol import Embedder
@@ -32,6 +33,7 @@ from libravdb_memory.errors import (
     FingerprintMismatchError,
     InvalidInputError,
     NotFoundError,
+    StoreClosedError,
 )
 from libravdb_memory.gate.score import Decision
 from libravdb_memory.gating import DURABLE, JUDGED, Gatekeeper
@@ -105,8 +107,11 @@ class Memory:
         self._gate = Gatekeeper(store, embedder, config.gating, self._receipts.echoes)
         self._usage = Usage(store)
         self._indexer = Indexer(store, embedder, then=self._after_embedding)
-        self._recall = Recall(store, embedder, config.retrieval, lambda: self._indexer.switched)
-        self._builder = ContextBuilder(store, self._documents, self._recall, self._receipts, counter, assembly)
+        self._beside = Beside()
+        self._recall = Recall(store, embedder, config.retrieval, lambda: self._indexer.switched, self._beside)
+        self._builder = ContextBuilder(
+            store, self._documents, self._recall, self._receipts, counter, assembly, self._beside
+        )
         self._indexer.start()
 
     @classmethod
@@ -139,6 +144,7 @@ class Memory:
     def close(self) -> None:
         """Finish what is under way and release the data file. Records not yet embedded are caught up next time."""
         self._indexer.stop()
+        self._beside.close()
         self._usage.flush()
         self._receipts.flush()
         self._store.close()
@@ -217,6 +223,7 @@ class Memory:
         where = _filter(_scope(session, scopes), role, since, until)
         if k == 0 or not query.strip():
             return Hits(())
+        self._refuse_closed()
         recalled = self._recall.ranked(query, [Source(collection, "history", "user", where)], k, _now_ms())
         if self._usage.note(item.record.ref for item in recalled.items):
             self._indexer.notify()
@@ -242,7 +249,7 @@ class Memory:
         title = checked_name("document", str(name))
         if text is None:
             try:
-                text = Path(name).read_text(encoding="utf-8")
+                text = Path(name).read_bytes().decode()
             except (OSError, UnicodeDecodeError) as error:
                 raise InvalidInputError("document", f"{name} cannot be read: {error}") from error
         loaded = self._documents.load(title, checked_text("text", text), core=core)
@@ -278,6 +285,7 @@ class Memory:
         checked_text("prompt", prompt)
         if mode not in ("augment", "own"):
             raise InvalidInputError("mode", f"must be augment or own, not {mode!r}")
+        self._refuse_closed()
         tokens = self._config.assembly.startup_budget if budget is None else budget
         _check_count("budget", tokens)
         request = Request(
@@ -319,6 +327,7 @@ class Memory:
 
     def explain_gate(self, text: str, *, user: str | None = None, session: str | None = None) -> Decision:
         """What the gate would decide on this text now, with every signal and the patterns that fired."""
+        self._refuse_closed()
         namespace = resolve_namespace(user, session)
         return self._gate.explain(checked_text("text", text), namespace, history_of(namespace))
 
@@ -415,6 +424,11 @@ class Memory:
         self._gate.advance(space)
         self._receipts.flush()
         self._usage.flush(least=ENOUGH)
+
+    def _refuse_closed(self) -> None:
+        """Before a model is asked: in a forked child even loading one could wait for ever for a thread left behind."""
+        if self._indexer.stopped:
+            raise StoreClosedError(self._store.path)
 
     def _one_record(self, record_id: str, user: str | None, session: str | None) -> Record:
         checked_name("id", record_id)

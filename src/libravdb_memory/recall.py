@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from libravdb_memory.beside import Beside
 from libravdb_memory.engines.protocol import Embedder
 from libravdb_memory.errors import EngineError
 from libravdb_memory.gating import DURABLE
@@ -16,7 +17,7 @@ from libravdb_memory.identity import Json
 from libravdb_memory.model import Record
 from libravdb_memory.retrieve.fuse import Fused, RetrievalSettings, fuse
 from libravdb_memory.retrieve.query import phrases_of
-from libravdb_memory.retrieve.rank import Evidence, Profile, ScopeName, score
+from libravdb_memory.retrieve.rank import MODULATION, Evidence, Profile, ScopeName, score
 from libravdb_memory.store.protocol import Filter, Store, TextQuery
 from libravdb_memory.usage import USE
 
@@ -54,37 +55,57 @@ class Recalled:
     degraded: tuple[str, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class Words:
+    """What a search by wording found; the records of the best are read at once, while the model is busy."""
+
+    scores: Mapping[int, float]
+    origin: dict[int, Source]
+    records: Mapping[int, Record]
+
+
 class Recall:
     def __init__(
-        self, store: Store, embedder: Embedder, settings: RetrievalSettings, searches_by_meaning: Callable[[], bool]
+        self,
+        store: Store,
+        embedder: Embedder,
+        settings: RetrievalSettings,
+        searches_by_meaning: Callable[[], bool],
+        beside: Beside,
     ) -> None:
         self._store = store
         self._embedder = embedder
         self._settings = settings
         self._searches_by_meaning = searches_by_meaning
+        self._beside = beside
 
-    def ranked(self, question: str, sources: Sequence[Source], k: int, now_ms: int) -> Recalled:
+    def ranked(
+        self,
+        question: str,
+        sources: Sequence[Source],
+        k: int,
+        now_ms: int,
+        by_wording: Callable[[], Words] | None = None,
+    ) -> Recalled:
+        """`by_wording` gives what `by_wording` of this class found, where the caller has begun that search already."""
         width = max(self._settings.candidates, k)
+        by_wording = by_wording or self._beside.start(lambda: self.by_wording(question, sources, k))
         vector, notes = self._embed(question)
-        query = TextQuery(phrases_of(question))
-        lexical: dict[int, float] = {}
         dense: dict[int, float] = {}
         origin: dict[int, Source] = {}
         missing = 0
         for source in sources:
-            for hit in self._store.search_text(source.collection, query, width, where=source.where):
-                lexical[hit.ref] = hit.score
-                origin.setdefault(hit.ref, source)
-            if vector is not None:
-                found = self._store.search_vectors(source.collection, vector, width, where=source.where)
-                missing += found.missing
-                for hit in found.hits:
-                    dense[hit.ref] = hit.score
-                    origin.setdefault(hit.ref, source)
+            if vector is None:
+                break
+            found = self._store.search_vectors(source.collection, vector, width, where=source.where)
+            missing += found.missing
+            dense.update((hit.ref, hit.score) for hit in found.hits)
+            origin.update((hit.ref, source) for hit in found.hits)
         if missing:
             notes = (*notes, f"{missing} turns not embedded yet: found by wording only")
-        fused = fuse(dense if vector is not None else None, lexical, self._settings)
-        return Recalled(self._rank(fused, origin, k, now_ms), vector, notes)
+        words = by_wording()
+        fused = fuse(dense if vector is not None else None, words.scores, self._settings, k + k // 2)
+        return Recalled(self._rank(fused, origin | words.origin, words.records, k, now_ms), vector, notes)
 
     def similarities(self, texts: Sequence[str], refs: Sequence[int]) -> dict[int, tuple[float, ...]]:
         """For each record that has a vector, its cosine to each of the texts."""
@@ -97,12 +118,30 @@ class Recall:
         found = self._store.get_vectors(space, refs)
         return {ref: tuple((rows @ _unit_rows(vector[None, :])[0]).tolist()) for ref, vector in found.items()}
 
+    def by_wording(self, question: str, sources: Sequence[Source], k: int) -> Words:
+        width = max(self._settings.candidates, k)
+        query = TextQuery(phrases_of(question))
+        scores: dict[int, float] = {}
+        origin: dict[int, Source] = {}
+        for source in sources:
+            found = self._store.search_text(source.collection, query, width, where=source.where)
+            scores.update((hit.ref, hit.score) for hit in found)
+            origin.update((hit.ref, source) for hit in found)
+        best = sorted(scores, key=scores.__getitem__, reverse=True)[: width // 2]  # few others come out on top
+        return Words(scores, origin, self._store.fetch(best))
+
     def _rank(
-        self, fused: Sequence[Fused], origin: Mapping[int, Source], k: int, now_ms: int
+        self,
+        fused: Sequence[Fused],
+        origin: Mapping[int, Source],
+        known: Mapping[int, Record],
+        k: int,
+        now_ms: int,
     ) -> tuple[Remembered, ...]:
-        """Modulation can cost a bounded share only, so what lies beyond twice k by relevance cannot come back."""
-        head = fused[: 2 * k]
-        records = self._store.fetch([item.ref for item in head])
+        head = _contenders(fused, k, self._settings.profile)
+        refs = [item.ref for item in head]
+        fetched = self._store.fetch([ref for ref in refs if ref not in known])
+        records = {ref: record for ref in refs if (record := known.get(ref) or fetched.get(ref))}
         uses = {ref: _count_in(data) for ref, data in self._store.marks(list(records), USE).items()}
         durable = self._store.marks(list(records), DURABLE)
         most_uses = max(uses.values(), default=0)
@@ -135,6 +174,15 @@ class Recall:
             return self._embedder.embed_query(question), ()
         except EngineError as error:
             return None, (f"searched by wording only: {error}",)
+
+
+def _contenders(fused: Sequence[Fused], k: int, profile: Profile) -> Sequence[Fused]:
+    """Those that may come out among the best k. The calibrated law takes a bounded share of relevance at most, so what
+    lies below that share of the kth cannot; the older laws have no such bound."""
+    if profile != "calibrated" or len(fused) <= k:
+        return fused
+    floor = (1.0 - MODULATION) * fused[k - 1].score
+    return [item for item in fused if item.score >= floor]
 
 
 def _judged(item: Fused, record: Record, source: Source, evidence: Evidence, profile: Profile) -> Remembered:

@@ -25,6 +25,7 @@ from libravdb_memory.errors import NotFoundError
 from libravdb_memory.gate.echo import Fingerprint, fingerprint
 from libravdb_memory.model import Draft, Record
 from libravdb_memory.namespaces import namespace_of
+from libravdb_memory.store.forking import abandon_in_children
 from libravdb_memory.store.protocol import Key, Put, Remove, Selection, Store
 from libravdb_memory.tokens import TokenCounter
 
@@ -95,6 +96,11 @@ class ReceiptLog:
         self._waiting: dict[str, Receipt] = {}
         self._counts: dict[str, int] = {}
         self._injected: dict[str, list[_Injected]] = {}
+        abandon_in_children(self)
+
+    def abandon(self) -> None:
+        """In a forked child: what waits is the parent's to write."""
+        self._lock, self._writing, self._waiting = threading.Lock(), threading.Lock(), {}
 
     def add(self, receipt: Receipt, assembly: Assembly) -> None:
         """Keep a receipt; the oldest of its namespace goes when there are too many."""

@@ -23,6 +23,7 @@ _MIDDLE = re.compile(  # Cyrillic, Hebrew, Arabic with their supplements and pre
 )
 # chi as a fraction (numerator, denominator): integer arithmetic has no rounding to argue about.
 _CHI_DENSE, _CHI_MIDDLE, _CHI_PLAIN = (8, 5), (5, 2), (4, 1)
+_CHI = (_CHI_PLAIN, _CHI_MIDDLE, _CHI_DENSE)
 
 
 class TokenCounter(Protocol):
@@ -51,20 +52,21 @@ def pricing(counter: TokenCounter) -> Callable[[Sequence[str]], int]:
     """
     if not isinstance(counter, EstimatingCounter):
         return lambda lines: counter.count("\n".join(lines))
-    known: dict[str, tuple[int, int]] = {}
+    density = _Densities().__getitem__
 
     def price(lines: Sequence[str]) -> int:
-        length, chi = max(len(lines) - 1, 0), _CHI_PLAIN
-        for line in lines:
-            length += len(line)
-            found = known.get(line)
-            if found is None:
-                found = known[line] = _chi(line)
-            if found is not _CHI_PLAIN and chi is not _CHI_DENSE:
-                chi = found
-        return _price(length, chi)
+        length = sum(map(len, lines)) + max(len(lines) - 1, 0)
+        return _price(length, _CHI[max(map(density, lines), default=0)])
 
     return price
+
+
+class _Densities(dict[str, int]):
+    """The script of each line met so far, as its place in `_CHI`."""
+
+    def __missing__(self, line: str) -> int:
+        place = self[line] = _CHI.index(_chi(line))
+        return place
 
 
 def share_of(budget: int, share: float) -> int:

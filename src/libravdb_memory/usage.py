@@ -13,6 +13,7 @@ from contextlib import suppress
 
 from libravdb_memory.errors import NotFoundError
 from libravdb_memory.gating import JUDGED
+from libravdb_memory.store.forking import abandon_in_children
 from libravdb_memory.store.protocol import Key, Mark, Store, Write
 
 USE, REGRET = "use", "regret"
@@ -24,6 +25,11 @@ class Usage:
         self._store = store
         self._lock = threading.Lock()
         self._seen: Counter[int] = Counter()
+        abandon_in_children(self)
+
+    def abandon(self) -> None:
+        """In a forked child: the counts are the parent's to write."""
+        self._lock, self._seen = threading.Lock(), Counter()
 
     def note(self, refs: Iterable[int]) -> bool:
         """Count these records as used; True when there is enough to write."""

@@ -96,6 +96,7 @@ class _Filling:
         self._taken_texts: set[str] = {same_text(text) for text in offer.visible}
         self._tail_ids: set[tuple[str, str]] = set()
         self._base = base_start(offer.turns, settings.tail_turns)
+        self._rendered: dict[int, str] = {}
 
     def run(self) -> Assembly:
         self._claim_hard()
@@ -146,10 +147,10 @@ class _Filling:
         steps = _longest(len(starts), lambda steps: self._cost(with_extension(steps)) - fixed <= limit)
         start = starts[steps - 1] if steps else self._base
         self._grow("tail", with_extension(steps), limit)
-        for turn in self._offer.turns[start:]:
+        for index, turn in enumerate(self._offer.turns[start:], start):
             self._tail_ids.add((turn.session, turn.id))
             if not self._is_visible(turn.text):
-                self._chosen.append(_Chosen("tail", turn.id, _tail_entry(turn), turn.session))
+                self._chosen.append(_Chosen("tail", turn.id, self._tail_entry(index), turn.session))
         self._taken_texts |= {same_text(turn.text) for turn in self._offer.turns[start:]}
         return start
 
@@ -215,7 +216,15 @@ class _Filling:
         return bool(self._offer.visible) and text in self._offer.visible
 
     def _tail_entries(self, start: int) -> tuple[str, ...]:
-        return tuple(_tail_entry(turn) for turn in self._offer.turns[start:] if not self._is_visible(turn.text))
+        turns = self._offer.turns
+        return tuple(
+            self._tail_entry(index) for index in range(start, len(turns)) if not self._is_visible(turns[index].text)
+        )
+
+    def _tail_entry(self, index: int) -> str:
+        if index not in self._rendered:
+            self._rendered[index] = _tail_entry(self._offer.turns[index])
+        return self._rendered[index]
 
     def _grow(self, tier: Tier, plan: Plan, limit: int) -> None:
         before = self._price

@@ -41,38 +41,36 @@ class Fused:
 
 
 def fuse(
-    dense: Mapping[int, float] | None, lexical: Mapping[int, float], settings: RetrievalSettings
+    dense: Mapping[int, float] | None,
+    lexical: Mapping[int, float],
+    settings: RetrievalSettings,
+    limit: int | None = None,
 ) -> tuple[Fused, ...]:
-    """Rank the union of both candidate lists. `dense` None means that no dense search was possible."""
-    dense_share = _spread(dense or {})
-    lexical_share = _by_best(lexical)
-    dense_weight = 0.0 if dense is None else settings.dense_weight
-    fused = [
-        _explain(ref, dense or {}, lexical, dense_share, lexical_share, dense_weight)
-        for ref in dense_share.keys() | lexical_share.keys()
-    ]
-    fused.sort(key=lambda item: (-item.score, -item.ref))
-    return tuple(fused)
+    """Rank the union of both candidate lists, the best `limit` of it if given. `dense` None means that no dense search
+    was possible."""
+    weight = 0.0 if dense is None else settings.dense_weight
+    by_meaning = {ref: weight * share for ref, share in _spread(dense or {}).items()}
+    by_wording = {ref: (1.0 - weight) * share for ref, share in _by_best(lexical).items()}
+    scores = by_meaning | {ref: by_meaning.get(ref, 0.0) + share for ref, share in by_wording.items()}
+    ranked = sorted(((-min(score, 1.0), -ref) for ref, score in scores.items()))[:limit]
+    return tuple(
+        Fused(-ref, -score, _parts(-ref, dense or {}, lexical, by_meaning, by_wording)) for score, ref in ranked
+    )
 
 
-def _explain(
+def _parts(
     ref: int,
     dense: Mapping[int, float],
     lexical: Mapping[int, float],
-    dense_share: Mapping[int, float],
-    lexical_share: Mapping[int, float],
-    dense_weight: float,
-) -> Fused:
-    parts = {
-        "dense": dense_weight * dense_share.get(ref, 0.0),
-        "lexical": (1.0 - dense_weight) * lexical_share.get(ref, 0.0),
-    }
-    score = min(parts["dense"] + parts["lexical"], 1.0)
+    by_meaning: Mapping[int, float],
+    by_wording: Mapping[int, float],
+) -> dict[str, float]:
+    parts = {"dense": by_meaning.get(ref, 0.0), "lexical": by_wording.get(ref, 0.0)}
     if ref in dense:
         parts["cosine"] = dense[ref]
     if ref in lexical:
         parts["bm25"] = lexical[ref]
-    return Fused(ref, score, parts)
+    return parts
 
 
 def _spread(scores: Mapping[int, float]) -> dict[int, float]:

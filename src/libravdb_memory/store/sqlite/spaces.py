@@ -89,12 +89,26 @@ def unembedded(db: Database, space: Space, limit: int) -> tuple[Unembedded, ...]
     return tuple(found.values())
 
 
-def count_unembedded(db: Database, space: Space, collection_key: int | None = None) -> int:
-    sql = _missing(space.key, "count(DISTINCT c.ref)")
-    if collection_key is None:
-        return int(db.execute(sql).get)
-    bounds = (first_ref(collection_key), first_ref(collection_key + 1))
-    return int(db.execute(f"{sql} AND c.ref >= ? AND c.ref < ?", bounds).get)
+def count_unembedded(db: Database, space: Space) -> int:
+    return int(db.execute(_missing(space.key, "count(DISTINCT c.ref)")).get)
+
+
+class Completeness:
+    """Up to which change every record of a collection was found to have its vector. A record loses its vector
+    only by a later change, so that only what came later needs counting."""
+
+    def __init__(self) -> None:
+        self._through: dict[tuple[int, int], int] = {}
+
+    def missing(self, db: Database, space: Space, collection_key: int) -> int:
+        place = (space.key, collection_key)
+        latest: int = db.execute("SELECT coalesce(max(sequence), 0) FROM change").get
+        sql = _missing(space.key, "count(DISTINCT c.ref)") + " AND c.ref >= ? AND c.ref < ? AND c.sequence > ?"
+        bounds = (first_ref(collection_key), first_ref(collection_key + 1))
+        missing = int(db.execute(sql, (*bounds, self._through.get(place, 0))).get)
+        if not missing:
+            self._through[place] = latest
+        return missing
 
 
 def put_vectors(

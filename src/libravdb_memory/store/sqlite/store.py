@@ -68,6 +68,7 @@ class SqliteStore:
         self._catalog = Catalog()
         self._vocabulary = fulltext.Vocabulary()
         self._marked = MarkedRefs()
+        self._completeness = spaces.Completeness()
         with translating(data):
             self._lock = opening.own(data, vfs)
             try:
@@ -245,7 +246,7 @@ class SqliteStore:
                 return VectorHits((), exact=True, complete=not missing, missing=missing)
             query = shelving.check_query(space, vector)
             eligible = shelving.eligible_refs(db, key, where, self._marked)
-            missing = spaces.count_unembedded(db, space, key)
+            missing = self._completeness.missing(db, space, key)
             hits, was_exact = self._place.shelf().search(space, key, query, k, eligible, exact)
             return VectorHits(hits, was_exact, complete=not missing, missing=missing)
 
