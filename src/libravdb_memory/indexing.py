@@ -67,6 +67,10 @@ class Indexer:
         return self._space.active
 
     @property
+    def stopped(self) -> bool:
+        return self._stopping
+
+    @property
     def state(self) -> IndexingState:
         return IndexingState(self._store.count_unembedded(self._space), self._failure, self._unembeddable)
 
