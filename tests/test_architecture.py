@@ -11,6 +11,7 @@ PUBLIC_NAMES = [
     "AmbiguousIdError",
     "Config",
     "ConflictError",
+    "Context",
     "FingerprintMismatchError",
     "Hit",
     "Hits",
