@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 from libravdb_memory.engines.protocol import Embedder
 from libravdb_memory.errors import NotFoundError
-from libravdb_memory.gate.echo import strip_echo
+from libravdb_memory.gate.echo import says_enough, strip_echo
 from libravdb_memory.gate.score import Decision, Neighbours, decide
 from libravdb_memory.gate.settings import GateSettings
 from libravdb_memory.gate.signals import DURABLE_NEIGHBOURS, TURN_NEIGHBOURS
@@ -87,12 +87,14 @@ class Gatekeeper:
         if echoed:
             vector = self._embedder.embed_documents([heard])[0]
         decision = decide(heard, self._neighbours(record.collection, vector), self._settings)
+        # A turn becomes durable whole, with the echo in it, so what it says of its own must be worth that.
+        durable = decision.durable and (not echoed or says_enough(heard))
         key = Key(record.collection, record.id, record.group)
-        facts: dict[str, Json] = {**decision.signals(), "durable": decision.durable, "echo": echoed}
+        facts: dict[str, Json] = {**decision.signals(), "durable": durable, "echo": echoed}
         writes: list[Write] = [Mark(key, JUDGED, facts)]
         if not echoed:
             writes.append(Mark(key, REPETITION))
-        if decision.durable:
+        if durable:
             writes.append(Mark(key, DURABLE))
         with suppress(NotFoundError):  # erased while it was being judged
             self._store.commit(writes)

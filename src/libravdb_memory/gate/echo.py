@@ -52,6 +52,11 @@ def strip_echo(text: str, known: AbstractSet[int]) -> str:
     return _without(text, spans, echoed)
 
 
+def says_enough(rest: str) -> bool:
+    """Whether what is left of a turn after its echoes is worth a passage of its own."""
+    return sum(_worth(rest[start:end]) for start, end in _words(rest)) >= PASSAGE
+
+
 def _words(text: str) -> list[tuple[int, int]]:
     return [match.span() for match in _WORD.finditer(text) if match[1] is None]
 
