@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 LARGE, SMALL = "history:large", "history:small"
 K = 10
 _BATCH = 2000
+_BLOCK = 25
 
 
 def fill(store: Store, space: Space, collection: str, vectors: Vectors) -> list[int]:
@@ -76,32 +77,37 @@ def small_collection(store: Store, vectors: Vectors, refs: Sequence[int], querie
 def approximate(store: Store, vectors: Vectors, refs: Sequence[int], queries: Vectors) -> dict[str, Any]:
     """The index must be ready: exact search answers until it is."""
     answers = [store.search_vectors(LARGE, query, K) for query in queries[:20]]
-    slow, fast = _alternate(
-        queries,
+    contenders = (
         lambda query: store.search_vectors(LARGE, query, K, exact=True),
         lambda query: store.search_vectors(LARGE, query, K),
     )
+    slow, fast = _alternate(queries, *contenders, block=_BLOCK)
+    _, after_a_scan = _alternate(queries, *contenders)
     recall = _recall(store, LARGE, vectors, refs, queries)
     return {
         "used": not any(answer.exact for answer in answers),
         "recall_at_10": at_least(recall, 0.99),
         "faster_than_exact": at_least(median_ratio(slow, fast), 10.0),
         "approximate": spread(fast),
+        "approximate_right_after_an_exact_scan": spread(after_a_scan),
         "exact": spread(slow),
         "index": dict(store.status().indexes),
     }
 
 
-def _alternate(queries: Vectors, *contenders: Callable[[Vectors], object]) -> list[list[float]]:
+def _alternate(queries: Vectors, *contenders: Callable[[Vectors], object], block: int = 1) -> list[list[float]]:
+    """Times of each contender, in turns of `block` queries. An exact scan of 150 MB empties the processor's caches, so
+    what follows it in turns of one is measured cold, as nobody would run it."""
     times: list[list[float]] = [[] for _ in contenders]
     for contender in contenders:
         for query in queries[:5]:
             contender(query)
-    for query in queries:
+    for start in range(0, len(queries), block):
         for contender, kept in zip(contenders, times, strict=True):
-            started = time.perf_counter()
-            contender(query)
-            kept.append(time.perf_counter() - started)
+            for query in queries[start : start + block]:
+                started = time.perf_counter()
+                contender(query)
+                kept.append(time.perf_counter() - started)
     return times
 
 

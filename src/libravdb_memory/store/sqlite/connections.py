@@ -21,7 +21,7 @@ from libravdb_memory.store.sqlite.database import Database, open_database
 from libravdb_memory.store.sqlite.failures import naming_system_errors
 from libravdb_memory.store.sqlite.lexical import searchable
 
-PAGE_SIZE = 8192
+PAGE_SIZE = 4096
 _OLDEST_SQLITE = (3, 51, 3)  # earlier ones can corrupt a WAL file on reset
 _BUSY_MS = 5_000
 
