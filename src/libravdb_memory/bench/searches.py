@@ -14,7 +14,7 @@ import numpy as np
 from libravdb_memory.bench import synthetic
 from libravdb_memory.bench.figures import at_least, at_most, median_ratio, spread
 from libravdb_memory.model import Draft
-from libravdb_memory.store.protocol import Put, Space, Store
+from libravdb_memory.store.protocol import Put, Space, Store, VectorHits
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -76,13 +76,16 @@ def small_collection(store: Store, vectors: Vectors, refs: Sequence[int], querie
 
 def approximate(store: Store, vectors: Vectors, refs: Sequence[int], queries: Vectors) -> dict[str, Any]:
     """The index must be ready: exact search answers until it is."""
-    answers = [store.search_vectors(LARGE, query, K) for query in queries[:20]]
-    contenders = (
-        lambda query: store.search_vectors(LARGE, query, K, exact=True),
-        lambda query: store.search_vectors(LARGE, query, K),
-    )
-    slow, fast = _alternate(queries, *contenders, block=_BLOCK)
-    _, after_a_scan = _alternate(queries, *contenders)
+    answers: list[VectorHits] = [store.search_vectors(LARGE, query, K) for query in queries[:20]]
+
+    def exactly(query: Vectors) -> object:
+        return store.search_vectors(LARGE, query, K, exact=True)
+
+    def nearly(query: Vectors) -> object:
+        return store.search_vectors(LARGE, query, K)
+
+    slow, fast = _alternate(queries, exactly, nearly, block=_BLOCK)
+    _, after_a_scan = _alternate(queries, exactly, nearly)
     recall = _recall(store, LARGE, vectors, refs, queries)
     return {
         "used": not any(answer.exact for answer in answers),
