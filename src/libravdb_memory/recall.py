@@ -5,7 +5,7 @@ Law: a record is one candidate however many scopes hold it. What a search could 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -18,7 +18,7 @@ from libravdb_memory.model import Record
 from libravdb_memory.retrieve.fuse import Fused, RetrievalSettings, fuse
 from libravdb_memory.retrieve.query import phrases_of
 from libravdb_memory.retrieve.rank import MODULATION, Evidence, Profile, ScopeName, score
-from libravdb_memory.store.protocol import Filter, Store, TextQuery
+from libravdb_memory.store.protocol import Filter, Store, TextQuery, VectorHits
 from libravdb_memory.usage import USE
 
 if TYPE_CHECKING:
@@ -94,10 +94,7 @@ class Recall:
         dense: dict[int, float] = {}
         origin: dict[int, Source] = {}
         missing = 0
-        for source in sources:
-            if vector is None:
-                break
-            found = self._store.search_vectors(source.collection, vector, width, where=source.where)
+        for source, found in self._by_meaning(vector, sources, width):
             missing += found.missing
             dense.update((hit.ref, hit.score) for hit in found.hits)
             origin.update((hit.ref, source) for hit in found.hits)
@@ -117,6 +114,24 @@ class Recall:
         rows = _unit_rows(np.atleast_2d(self._embedder.embed_documents(texts)))
         found = self._store.get_vectors(space, refs)
         return {ref: tuple((rows @ _unit_rows(vector[None, :])[0]).tolist()) for ref, vector in found.items()}
+
+    def _by_meaning(
+        self, vector: NDArray[np.float32] | None, sources: Sequence[Source], width: int
+    ) -> Iterator[tuple[Source, VectorHits]]:
+        """The first source is usually the largest: the others are searched beside it."""
+        if vector is None or not sources:
+            return
+
+        def search(source: Source) -> VectorHits:
+            return self._store.search_vectors(source.collection, vector, width, where=source.where)
+
+        first, *rest = sources
+        if not rest:
+            yield first, search(first)
+            return
+        others = self._beside.start(lambda: [search(source) for source in rest])
+        yield first, search(first)
+        yield from zip(rest, others(), strict=True)
 
     def by_wording(self, question: str, sources: Sequence[Source], k: int) -> Words:
         width = max(self._settings.candidates, k)

@@ -28,5 +28,15 @@ def test_bench_store_shows_each_figure_with_its_target(cli: Run, tmp_path: Path)
     assert [file.name for file in tmp_path.glob("libravdb-bench-*")] == []
 
 
+@pytest.mark.slow
+def test_bench_context_shows_its_ratio_and_the_cost_of_the_pure_stage(cli: Run, tmp_path: Path) -> None:
+    result = cli("bench", "context", "--quick", "--folder", tmp_path, "--json", tmp_path / "context.json")
+    assert result.code == 0, result.err
+    numbers = json.loads((tmp_path / "context.json").read_text("utf-8"))["results"]
+    assert numbers["context_to_query_embedding"]["value"] > 1
+    assert numbers["fill_p50_ms"]["met"]
+    assert [file.name for file in tmp_path.glob("libravdb-bench-*")] == []
+
+
 def test_bench_refuses_a_reference_that_is_not_there(cli: Run, tmp_path: Path) -> None:
     assert cli("bench", "embed", "--reference", tmp_path / "nowhere").code == 2

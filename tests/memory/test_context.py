@@ -221,6 +221,7 @@ steps = st.lists(
 @given(steps)
 def test_two_users_never_see_each_other(estimated: Laws, steps: list[tuple[str, str]]) -> None:
     memory, case = estimated.memory, next(numbers)
+    memory.load_document("RULES.md", "")
     names = {name: f"{name}{case}" for name in ("ada", "bruno")}
     marks = {name: f"secretof{name}" for name in names}
     for number, (name, verb) in enumerate(steps):

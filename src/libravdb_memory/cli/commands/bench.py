@@ -24,7 +24,7 @@ _VERDICT_KEYS = {"value", "target", "met"}
 
 @click.group("bench")
 def bench() -> None:
-    """Measure the store or the embedding model on this machine."""
+    """Measure the store, the embedding model or the assembling of prompts on this machine."""
 
 
 @command("store")
@@ -58,6 +58,24 @@ def bench_embed(invocation: Invocation, out: str | None, quick: bool, reference:
 
     with invocation.terminal.progress("measuring") as progress:
         results = run(reference, 24 if quick else 512, progress)
+    _show(invocation, results, out)
+
+
+@command("context")
+@json_option
+@quick_option
+@click.option(
+    "--folder",
+    type=click.Path(exists=True, file_okay=False, path_type=Path),
+    help="Where to write: it decides the disk that is measured.",
+)
+@click.pass_obj
+def bench_context(invocation: Invocation, out: str | None, quick: bool, folder: Path | None) -> None:
+    """What assembling a prompt costs beside embedding its question, with ten thousand turns stored."""
+    from libravdb_memory.bench.context import run
+
+    with invocation.terminal.progress("measuring") as progress:
+        results = run(progress, quick=quick, folder=folder)
     _show(invocation, results, out)
 
 
@@ -99,4 +117,5 @@ def _figure(value: object) -> str:
 
 bench.add_command(bench_store)
 bench.add_command(bench_embed)
+bench.add_command(bench_context)
 COMMANDS = {"bench": bench}

@@ -94,7 +94,7 @@ def score(refs: Refs, rows: Rows, query: Query, k: int) -> tuple[Found, ...]:
     for start in range(0, refs.shape[0], _BLOCK):
         values[start : start + _BLOCK] = _precise(rows[start : start + _BLOCK], query)
     order = np.lexsort((refs, -values))[:k]
-    return tuple(Found(int(refs[i]), float(values[i])) for i in order)
+    return tuple(map(Found, refs[order].tolist(), values[order].tolist()))
 
 
 def merge(parts: tuple[tuple[Found, ...], ...], k: int) -> tuple[Found, ...]:

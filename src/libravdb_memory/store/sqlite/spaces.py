@@ -81,7 +81,9 @@ def unembedded(db: Database, space: Space, limit: int) -> tuple[Unembedded, ...]
     found: dict[int, Unembedded] = {}
     if limit <= 0:
         return ()
-    for ref, version, text in db.execute(_missing(space.key, "c.ref, r.version, r.text") + " ORDER BY c.sequence"):
+    for ref, version, text in db.execute(
+        _missing(space.key, "c.ref, r.version, r.text") + " ORDER BY c.sequence", (0,)
+    ):
         if ref not in found:
             found[ref] = Unembedded(ref, text, version)
             if len(found) == limit:
@@ -90,7 +92,7 @@ def unembedded(db: Database, space: Space, limit: int) -> tuple[Unembedded, ...]
 
 
 def count_unembedded(db: Database, space: Space) -> int:
-    return int(db.execute(_missing(space.key, "count(DISTINCT c.ref)")).get)
+    return int(db.execute(_missing(space.key, "count(DISTINCT c.ref)"), (0,)).get)
 
 
 class Completeness:
@@ -102,10 +104,13 @@ class Completeness:
 
     def missing(self, db: Database, space: Space, collection_key: int) -> int:
         place = (space.key, collection_key)
+        through = self._through.get(place, 0)
         latest: int = db.execute("SELECT coalesce(max(sequence), 0) FROM change").get
-        sql = _missing(space.key, "count(DISTINCT c.ref)") + " AND c.ref >= ? AND c.ref < ? AND c.sequence > ?"
+        if latest == through:
+            return 0
+        sql = _missing(space.key, "count(DISTINCT c.ref)") + " AND +c.ref >= ? AND +c.ref < ?"
         bounds = (first_ref(collection_key), first_ref(collection_key + 1))
-        missing = int(db.execute(sql, (*bounds, self._through.get(place, 0))).get)
+        missing = int(db.execute(sql, (through, *bounds)).get)
         if not missing:
             self._through[place] = latest
         return missing
@@ -144,15 +149,16 @@ def delete_vectors(db: Database, refs: Sequence[int]) -> int:
 
 
 def _missing(key: int, columns: str) -> str:
+    """Puts after the given change whose record has no vector; every one before the watermark has."""
     return (
         f"SELECT {columns} FROM change c JOIN record r ON r.ref = c.ref "  # noqa: S608
-        f"WHERE c.sequence > (SELECT watermark FROM space WHERE key = {key:d}) AND c.kind = {PUT} "
+        f"WHERE c.sequence > max(?, (SELECT watermark FROM space WHERE key = {key:d})) AND c.kind = {PUT} "
         f"AND NOT EXISTS (SELECT 1 FROM {vector_table(key)} v WHERE v.ref = c.ref)"
     )
 
 
 def _advance(db: Database, key: int) -> None:
-    oldest = db.execute(_missing(key, "c.sequence") + " ORDER BY c.sequence LIMIT 1").get
+    oldest = db.execute(_missing(key, "c.sequence") + " ORDER BY c.sequence LIMIT 1", (0,)).get
     if oldest is None:
         oldest = db.execute("SELECT coalesce(max(sequence), 0) + 1 FROM change").get
     db.execute("UPDATE space SET watermark = ? WHERE key = ?", (oldest - 1, key))
