@@ -82,6 +82,7 @@ class _Window:
     messages: tuple[Message, ...]
     tokens: int = 0
     notes: tuple[str, ...] = ()
+    kept: frozenset[int] = frozenset()
 
 
 class ContextBuilder:
@@ -120,8 +121,8 @@ class ContextBuilder:
 
     def dropped(self, request: Request) -> tuple[Message, ...]:
         """The messages that will leave the prompt; they must be stored before they do."""
-        kept = {id(message) for message in self._window(request).messages}
-        return tuple(message for message in request.messages if id(message) not in kept)
+        kept = self._window(request).kept
+        return tuple(message for index, message in enumerate(request.messages) if index not in kept)
 
     # ── what the host leaves for memory ──────────────────────────────────────────────────────────────────────────
 
@@ -134,7 +135,7 @@ class ContextBuilder:
         kept = keep_recent(request.messages, limit, self._settings.tail_turns, self._counter)
         notes = (f"the newest messages alone exceed the window by {kept.over} tokens",) if kept.over else ()
         messages = tuple(request.messages[index] for index in kept.indices)
-        return _Window(frames, messages, kept.tokens + prompt, notes)
+        return _Window(frames, messages, kept.tokens + prompt, notes, frozenset(kept.indices))
 
     # ── what may enter ───────────────────────────────────────────────────────────────────────────────────────────
 

@@ -1,11 +1,12 @@
 """Messages of a host on their way into memory.
 
 Law: a message leaves a prompt only when its session holds it; what the session does not hold yet is stored first, with
-its tool calls and results, so that bundles stay whole in memory too.
+its tool calls and results, so that bundles stay whole in memory too. Of equal messages, as many are stored as leave.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from typing import Protocol
 
@@ -31,7 +32,10 @@ def store_messages(store: Store, ingest: Ingest, namespace: str, session: str, m
     stored = 0
     for message, seen in zip(messages, as_turns(messages), strict=True):
         text = seen.text or message_text(message)
-        if not text or (seen.role, text) in held:
+        if not text:
+            continue
+        if held[seen.role, text]:
+            held[seen.role, text] -= 1
             continue
         facts: dict[str, Json] = {}
         if seen.calls:
@@ -41,16 +45,15 @@ def store_messages(store: Store, ingest: Ingest, namespace: str, session: str, m
         name = message.get("id")
         own_id = name if isinstance(name, str) and name.strip() else None
         ingest(text, user=namespace, session=session, role=seen.role or "user", id=own_id, metadata=facts)
-        held.add((seen.role, text))
         stored += 1
     return stored
 
 
-def _held(store: Store, collection: str, session: str) -> set[tuple[str, str]]:
-    held: set[tuple[str, str]] = set()
+def _held(store: Store, collection: str, session: str) -> Counter[tuple[str, str]]:
+    held: Counter[tuple[str, str]] = Counter()
     cursor: str | None = None
     while True:
         page = store.page(collection, where=Equals("group", session), after=cursor)
-        held |= {(turn.role, turn.text) for turn in map(turn_of, page.records)}
+        held.update((turn.role, turn.text) for turn in map(turn_of, page.records))
         if (cursor := page.cursor) is None:
             return held

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import secrets
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
@@ -344,7 +344,9 @@ class Memory:
             said = (record.text,)
             selection = Selection(keys=(Key(record.collection, record.id, record.group),))
         elif session is not None:
-            selection = Selection(groups=((history_of(resolve_namespace(user, session)), session),))
+            history = history_of(resolve_namespace(user, session))
+            said = tuple(self._said(history, session))
+            selection = Selection(groups=((history, session),))
         elif user is not None:
             selection = Selection(collections=(history_of(resolve_namespace(user)),))
         else:
@@ -429,6 +431,14 @@ class Memory:
         """Before a model is asked: in a forked child even loading one could wait for ever for a thread left behind."""
         if self._indexer.stopped:
             raise StoreClosedError(self._store.path)
+
+    def _said(self, history: str, session: str) -> Iterator[str]:
+        cursor: str | None = None
+        while True:
+            page = self._store.page(history, where=Equals("group", session), after=cursor)
+            yield from (record.text for record in page.records)
+            if (cursor := page.cursor) is None:
+                return
 
     def _one_record(self, record_id: str, user: str | None, session: str | None) -> Record:
         checked_name("id", record_id)

@@ -263,9 +263,10 @@ def _quotes(receipt: Receipt, session: str | None, turn_id: str | None) -> bool:
 
 
 def _holds(receipt: Receipt, words: set[str]) -> bool:
-    """A prompt is usually a turn itself, and so are the host's messages."""
+    """A prompt is usually a turn itself, and so are the host's messages. A word or two prove nothing by being part of
+    something longer."""
     shown = [same_text(text) for text in (receipt.prompt, *receipt.offer.visible)]
-    return any(each in text for each in words for text in shown)
+    return any(each == text or (" " in each and each in text) for each in words for text in shown)
 
 
 # ── the stored form ──────────────────────────────────────────────────────────────────────────────────────────────

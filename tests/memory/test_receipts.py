@@ -1,0 +1,185 @@
+"""Receipts: the same bytes again, whatever changed since; nothing left of what was erased."""
+
+from __future__ import annotations
+
+import base64
+import re
+import zlib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import get_args
+
+import pytest
+from tests.memory.conversing import TOKENIZER, with_assembly
+
+from libravdb_memory import Config, Memory, NotFoundError
+from libravdb_memory.assemble.receipt import Reason
+from libravdb_memory.model import Draft
+from libravdb_memory.namespaces import guidance_of
+from libravdb_memory.store.protocol import Put
+
+SECRET = "xyzzyplughsecret"
+
+
+@pytest.fixture
+def memory(tmp_path: Path, hashed: Config) -> Iterator[Memory]:
+    with Memory.open(tmp_path / "store.libravdb", config=hashed) as opened:
+        yield opened
+
+
+def fill_with_herons(memory: Memory) -> None:
+    memory.load_document("AGENTS.md", "- Never force-push.\n\n> Prefer short answers.\n\nHerons are tall birds.\n")
+    for number in range(12):
+        memory.ingest(f"heron {number} nests near lake {number}", user="ada", session="old")
+        memory.ingest(f"turn {number} <b>&amp;", user="ada", session="s", speaker='A"da')
+    assert memory.wait(30)
+
+
+def test_a_replay_gives_the_same_bytes_after_everything_has_changed(tmp_path: Path, hashed: Config) -> None:
+    path = tmp_path / "store.libravdb"
+    with Memory.open(path, config=hashed) as memory:
+        fill_with_herons(memory)
+        built = memory.context("where do herons nest?", user="ada", session="s", budget=900)
+        assert memory.replay(built.receipt.id).identical
+        memory.load_document("AGENTS.md", "- Always do the opposite.\n")
+        for number in range(20):
+            memory.ingest(f"heron news {number}", user="ada", session="s")
+    with Memory.open(path, config=hashed) as memory:
+        replayed = memory.replay(built.receipt.id)
+        assert replayed.identical and replayed.assembly is not None
+        assert replayed.assembly == built.assembly
+        assert memory.why(built.receipt.id) == built.receipt
+        assert memory.why(built.receipt.id).inputs_hash == built.receipt.inputs_hash
+
+
+def test_the_hash_of_the_inputs_tells_inputs_apart(memory: Memory) -> None:
+    fill_with_herons(memory)
+    first = memory.context("where do herons nest?", user="ada", session="s", budget=900).receipt
+    again = memory.context("where do herons nest?", user="ada", session="s", budget=900).receipt
+    other = memory.context("where do herons nest?", user="ada", session="s", budget=901).receipt
+    assert first.inputs_hash != other.inputs_hash
+    assert first.text_hash == again.text_hash
+    assert first.id != again.id
+
+
+def test_another_counter_cannot_replay_and_says_so(tmp_path: Path, hashed: Config) -> None:
+    path = tmp_path / "store.libravdb"
+    with Memory.open(path, config=hashed) as memory:
+        fill_with_herons(memory)
+        receipt = memory.context("herons?", user="ada", session="s", budget=900).receipt
+    with Memory.open(path, config=with_assembly(hashed, tokenizer=TOKENIZER)) as memory:
+        replayed = memory.replay(receipt.id)
+        assert not replayed.identical and replayed.assembly is None
+        assert "estimate-1" in replayed.reason
+        assert replayed.reason == memory.why_not(receipt.id, "anything").reason
+
+
+def test_only_the_newest_receipts_are_kept(tmp_path: Path, hashed: Config) -> None:
+    path = tmp_path / "store.libravdb"
+    config = with_assembly(hashed, kept_receipts=5)
+    with Memory.open(path, config=config) as memory:
+        ids = [memory.context(f"question {number}", user="ada", session="s").receipt.id for number in range(90)]
+        other = memory.context("question", user="bruno", session="s").receipt.id
+        assert [receipt.id for receipt in memory.receipts(user="ada")] == ids[:-6:-1]
+        with pytest.raises(NotFoundError):
+            memory.why(ids[0])
+    with Memory.open(path, config=config) as memory:
+        memory.context("one more", user="ada", session="s")
+        assert len(memory.receipts(user="ada")) == 5
+        assert [receipt.id for receipt in memory.receipts(user="bruno")] == [other]
+
+
+def holds_secret(path: Path) -> bool:
+    """Whether the secret is anywhere in the files, in plain or inside a packed receipt."""
+    for file in path.parent.iterdir():
+        if not file.is_file():
+            continue
+        raw = file.read_bytes()
+        if SECRET.encode() in raw:
+            return True
+        start = raw.find(b"eAF")
+        while start >= 0:
+            packed = raw[start : start + 400_000]
+            encoded = re.match(rb"[A-Za-z0-9+/]+", packed)
+            assert encoded
+            try:
+                whole = encoded[0][: len(encoded[0]) // 4 * 4]
+                unpacked = zlib.decompressobj().decompress(base64.b64decode(whole))
+            except (ValueError, zlib.error):
+                unpacked = b""
+            if SECRET.encode() in unpacked:
+                return True
+            start = raw.find(b"eAF", start + 3)
+    return False
+
+
+@pytest.mark.parametrize("what", ["turn", "session", "user"])
+def test_erasing_leaves_no_receipt_that_quotes_it(tmp_path: Path, hashed: Config, what: str) -> None:
+    path = tmp_path / "alone" / "store.libravdb"
+    path.parent.mkdir()
+    with Memory.open(path, config=hashed) as memory:
+        turn = memory.ingest(f"the code is {SECRET}", user="ada", session="s")
+        memory.ingest("herons nest in April", user="ada", session="elsewhere")
+        assert memory.wait(30)
+        as_tail = memory.context("hello", user="ada", session="s", budget=900)
+        recalled = memory.context("which code is it?", user="ada", session="elsewhere", budget=900)
+        as_prompt = memory.context(turn.text, user="ada", session="third", budget=900)
+        shown = memory.context(
+            "and now?",
+            user="ada",
+            session="third",
+            budget=900,
+            messages=[{"role": "user", "content": f"I said: {turn.text}"}],
+        )
+        innocent = memory.context("where do herons nest?", user="bruno", session="s", budget=900)
+        assert SECRET in as_tail.text and SECRET in recalled.text
+        memory.receipts(user="ada")
+        assert holds_secret(path)
+        if what == "turn":
+            assert memory.erase(turn.id, user="ada").records == 1
+        elif what == "session":
+            memory.ingest(f"the code was {SECRET}", user="ada", session="s")
+            assert memory.erase(session="s", user="ada").records == 2
+        else:
+            assert memory.erase(user="ada").records == 2
+        for built in (as_tail, recalled, as_prompt, shown):
+            with pytest.raises(NotFoundError):
+                memory.why(built.receipt.id)
+        assert memory.why(innocent.receipt.id) == innocent.receipt
+        assert not holds_secret(path)
+        assert memory.verify().ok
+    assert not holds_secret(path)
+
+
+def test_every_reason_for_staying_out_is_named_with_its_margin(memory: Memory) -> None:
+    memory.ingest("herons and more herons " * 60, user="ada", session="old", id="long")
+    memory.ingest("herons nest in April", user="ada", session="old", id="first")
+    memory.ingest("herons  nest in April", user="ada", session="older", id="second")
+    memory.ingest("herons at the mill", user="ada", session="old", id="shown")
+    memory.ingest("herons in the tail", user="ada", session="s", id="newest")
+    memory._store.commit([Put(Draft(guidance_of("ada"), "unrelated", "zzz qqq www", {"role": "user"}))])
+    memory._indexer.notify()
+    assert memory.wait(30)
+    built = memory.context(
+        "where do herons nest?",
+        user="ada",
+        session="s",
+        budget=260,
+        messages=[{"role": "user", "content": "herons at the mill"}],
+    )
+    name = built.receipt.id
+    reasons = {
+        record: memory.why_not(name, record) for record in ("long", "first", "second", "shown", "newest", "unrelated")
+    }
+    found = {record: answer.rejection.reason if answer.rejection else None for record, answer in reasons.items()}
+    assert found["long"] == "budget"
+    assert {found["first"], found["second"]} == {None, "duplicate"}
+    assert found["shown"] == "visible"
+    assert found["newest"] == "in the tail"
+    assert found["unrelated"] == "below the similarity bound"
+    assert set(filter(None, found.values())) == set(get_args(Reason))
+    over, below = reasons["long"].rejection, reasons["unrelated"].rejection
+    assert over is not None and over.margin > 0 and below is not None and below.margin > 0
+    assert memory.why_not(name, "nothing").reason.startswith("it was not among")
+    inside = next(record for record in ("first", "second") if found[record] is None)
+    assert memory.why_not(name, inside).reason == "it is in the prompt"
