@@ -167,8 +167,9 @@ def _reinstall(config: Config) -> str:
 def _data(config: Config, space: EmbeddingSpace | None) -> Iterator[Finding]:
     from libravdb_memory.store.sqlite.files import holds_store, locate, refuse_remains
 
-    data = locate(config.db_path)
+    data = config.db_path
     try:
+        data = locate(config.db_path)
         if not holds_store(data):
             refuse_remains(data)
             yield Finding("ok", "data", f"no store at {data} yet; the first add makes it")
@@ -230,6 +231,8 @@ def _pages(data: Path) -> Finding:
     try:
         with closing(connect(data, apsw.SQLITE_OPEN_READONLY)) as db:
             wrong = [str(row[0]) for row in db.execute("PRAGMA quick_check(3)") if row[0] != "ok"]
+    except (apsw.ReadOnlyError, apsw.CantOpenError) as error:
+        raise StoreReadOnlyError(data) from error
     except apsw.Error as error:
         wrong = [str(error)]
     if wrong:

@@ -49,7 +49,7 @@ class Gatekeeper:
         self._settings = settings
         self._echoes = echoes
         noted = store.get(_PROGRESS)
-        self._through = self._noted = int(noted.text) if noted is not None else 0
+        self._through = self._noted = int(noted.text) if noted is not None and noted.text.isdecimal() else 0
 
     def advance(self, space: Space) -> None:
         """Judge what is embedded and not yet judged; stop at the first turn that is not embedded yet."""

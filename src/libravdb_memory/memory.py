@@ -13,7 +13,7 @@ from __future__ import annotations
 import secrets
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from types import TracebackType
@@ -43,7 +43,7 @@ from libravdb_memory.indexing import Indexer, IndexingState
 from libravdb_memory.ingest.partition import Partition
 from libravdb_memory.ingest.turns import checked_name, checked_text, checked_turn, draft_of, milliseconds, turn_of
 from libravdb_memory.model import Hit, Hits, Record, Turn
-from libravdb_memory.namespaces import DEFAULT_SESSION, history_of, namespace_of, resolve_namespace
+from libravdb_memory.namespaces import history_of, namespace_of, resolve_namespace, session_name
 from libravdb_memory.portability import ImportReport, export_to, import_lines
 from libravdb_memory.recall import Recall, Source
 from libravdb_memory.receipts import Receipt, ReceiptLog, Replay, WhyNot, why_not
@@ -62,6 +62,7 @@ from libravdb_memory.store.protocol import (
     StoreStatus,
     Verification,
 )
+from libravdb_memory.underway import UnderWay
 from libravdb_memory.usage import ENOUGH, REGRET, Usage
 
 Scope: TypeAlias = Literal["session", "history"]
@@ -106,6 +107,7 @@ class Memory:
         self._receipts = ReceiptLog(store, counter, keep=assembly.kept_receipts)
         self._gate = Gatekeeper(store, embedder, config.gating, self._receipts.echoes)
         self._usage = Usage(store)
+        self._building = UnderWay()
         self._indexer = Indexer(store, embedder, then=self._after_embedding)
         self._beside = Beside()
         self._recall = Recall(store, embedder, config.retrieval, lambda: self._indexer.switched, self._beside)
@@ -184,7 +186,7 @@ class Memory:
         turn = checked_turn(
             text,
             user=resolve_namespace(user, session, session_key=session_key, agent_id=agent_id),
-            session=_session_name(session),
+            session=session_name(session),
             role=role,
             ts=moment,
             turn_id=f"{now:012x}{secrets.token_hex(5)}" if id is None else id,
@@ -291,7 +293,7 @@ class Memory:
         request = Request(
             prompt=prompt,
             namespace=resolve_namespace(user, session, session_key=session_key, agent_id=agent_id),
-            session=_session_name(session),
+            session=session_name(session),
             budget=tokens,
             now_ms=_now_ms(),
             messages=tuple(messages or ()),
@@ -300,7 +302,8 @@ class Memory:
         if mode == "own":
             leaving = self._builder.dropped(request)
             store_messages(self._store, self.ingest, request.namespace, request.session, leaving)
-        built = self._builder.build(request)
+        with self._building:
+            built = self._builder.build(request)
         self._usage.note(built.used)
         self._indexer.notify()
         return built
@@ -344,20 +347,23 @@ class Memory:
             said = (record.text,)
             selection = Selection(keys=(Key(record.collection, record.id, record.group),))
         elif session is not None:
+            checked_name("session", session)
             history = history_of(resolve_namespace(user, session))
             said = tuple(self._said(history, session))
             selection = Selection(groups=((history, session),))
         elif user is not None:
+            checked_name("user", user)
             selection = Selection(collections=(history_of(resolve_namespace(user)),))
         else:
             raise InvalidInputError("erase", "name a turn, a session or a user")
-        quoting = self._receipts.quoting(selection, said)
-        gone = self._store.erase(replace(selection, keys=(*selection.keys, *quoting)))
-        self._receipts.forget(quoting)
-        turns = gone.records - len(quoting)
-        if turns == 0:
-            raise NotFoundError(session or user or "")
-        return replace(gone, records=turns)
+        self._erase_receipts(selection, said)
+        gone = self._store.erase(selection)
+        # A context under way may have read the words before they went; its receipt goes too, once it is there.
+        self._building.wait_for_those_under_way()
+        self._erase_receipts(selection, said)
+        if gone.records == 0:
+            raise NotFoundError(id or session or user or "")
+        return gone
 
     # ── keeping ──────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -427,6 +433,11 @@ class Memory:
         self._receipts.flush()
         self._usage.flush(least=ENOUGH)
 
+    def _erase_receipts(self, erased: Selection, said: tuple[str, ...]) -> None:
+        if quoting := self._receipts.quoting(erased, said):
+            self._store.erase(Selection(keys=quoting))
+            self._receipts.forget(quoting)
+
     def _refuse_closed(self) -> None:
         """Before a model is asked: in a forked child even loading one could wait for ever for a thread left behind."""
         if self._indexer.stopped:
@@ -470,9 +481,10 @@ def _scope(session: str | None, scopes: Sequence[Scope] | None) -> str | None:
             raise InvalidInputError("scopes", f"{scope!r} is not one of {', '.join(_SCOPES)}")
     if scopes is not None and ("history" in scopes or not scopes):
         return None
-    if scopes is not None and session is None:
+    named = session if session is not None and session.strip() else None
+    if scopes is not None and named is None:
         raise InvalidInputError("session", "the scope 'session' needs one")
-    return session
+    return named
 
 
 def _filter(
@@ -488,10 +500,6 @@ def _filter(
         high = None if until is None else milliseconds("until", until)
         terms.append(Between("ts", low, high))
     return AllOf(tuple(terms)) if terms else None
-
-
-def _session_name(session: str | None) -> str:
-    return session if session and session.strip() else DEFAULT_SESSION
 
 
 def _now_ms() -> int:

@@ -5,6 +5,8 @@ Law: every path resolves a namespace here, in one order: the user, the session k
 
 from __future__ import annotations
 
+from libravdb_memory.errors import InvalidInputError
+
 DEFAULT_SESSION = "default"
 _HISTORY = "history:"
 
@@ -17,13 +19,13 @@ def resolve_namespace(
     agent_id: str | None = None,
 ) -> str:
     """The durable namespace; blank values count as absent."""
-    if name := _given(user):
+    if name := _given("user", user):
         return name
-    if name := _given(session_key):
+    if name := _given("session_key", session_key):
         return f"session-key:{name}"
-    if name := _given(agent_id):
+    if name := _given("agent_id", agent_id):
         return f"agent-id:{name}"
-    return f"session:{_given(session) or DEFAULT_SESSION}"
+    return f"session:{_given('session', session) or DEFAULT_SESSION}"
 
 
 def history_of(namespace: str) -> str:
@@ -45,5 +47,14 @@ def namespace_of(collection: str) -> str | None:
     return collection.removeprefix(_HISTORY) if collection.startswith(_HISTORY) else None
 
 
-def _given(value: str | None) -> str:
-    return value.strip() if value else ""
+def session_name(session: str | None) -> str:
+    """The session a call is about: blank counts as absent."""
+    return session if _given("session", session) and session is not None else DEFAULT_SESSION
+
+
+def _given(field: str, value: object) -> str:
+    if value is None:
+        return ""
+    if not isinstance(value, str):
+        raise InvalidInputError(field, f"must be text, not {type(value).__name__}")
+    return value.strip()

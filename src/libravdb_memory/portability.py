@@ -23,13 +23,14 @@ from typing import IO, cast
 
 from libravdb_memory.errors import InvalidInputError, NotFoundError
 from libravdb_memory.identity import Json, canonical_json, content_hash
+from libravdb_memory.ingest.turns import checked_metadata, checked_name, checked_text, milliseconds
 from libravdb_memory.model import Draft, Record
 from libravdb_memory.store.protocol import Key, Link, Mark, Progress, Put, Store, Write
 
 FORMAT = "libravdb-memory"
 VERSION = 1
 _BATCH = 500
-_OF_THIS_STORE_ONLY = frozenset({"_internal:gate"})  # counts in the change log, which is another one after an import
+_OF_THIS_STORE_ONLY = ("_internal:", "receipt:")  # they speak of this store's change log and of prompts made here
 _COUNTED = {"record": "records", "edge": "edges", "mark": "marks"}
 
 
@@ -81,7 +82,7 @@ def _items(store: Store) -> Iterator[Mapping[str, Json]]:
     last_refs: dict[str, int] = {}
     yield {"format": FORMAT, "version": VERSION}
     for info in store.collections():
-        if info.name in _OF_THIS_STORE_ONLY:
+        if info.name.startswith(_OF_THIS_STORE_ONLY):
             continue
         yield {
             "type": "collection",
@@ -221,11 +222,21 @@ def _write(reader: _Reader, item: Mapping[str, Json], policies: Mapping[str, _Po
 
 def _put(reader: _Reader, item: Mapping[str, Json], policies: Mapping[str, _Policy]) -> Put:
     collection, metadata, ts = reader.text(item, "collection"), item.get("metadata"), item.get("ts")
+    if collection.startswith(_OF_THIS_STORE_ONLY):
+        raise reader.error(f"the collection {collection!r} is a store's own and cannot be imported")
     if not isinstance(metadata, dict) or not isinstance(ts, int) or isinstance(ts, bool):
         raise reader.error("metadata must be an object and ts an integer")
     draft = Draft(
         collection, reader.text(item, "id"), reader.text(item, "text"), metadata, ts, reader.text(item, "group")
     )
+    try:
+        checked_name("id", draft.id)
+        milliseconds("ts", ts)
+        checked_text("text", draft.text)
+        checked_text("group", draft.group)
+        checked_metadata(metadata)
+    except InvalidInputError as error:
+        raise reader.error(str(error)) from None
     if content_hash(draft.group, draft.id, ts, draft.text, canonical_json(metadata)) != item.get("hash"):
         raise reader.error(f"the record {draft.id!r} does not match its hash")
     policy = policies.get(collection, _Policy())
@@ -279,7 +290,7 @@ class _Reader:
     def _parse(self, line: str) -> Mapping[str, Json]:
         try:
             item = json.loads(line)
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:
             raise self.error(f"not JSON ({error})") from None
         if not isinstance(item, dict):
             raise self.error("must be a JSON object")

@@ -141,3 +141,24 @@ def test_a_backup_never_overwrites_a_foreign_file(cli: Run, filled: str, tmp_pat
     letter.write_text("Dear Sir or Madam")
     assert cli("backup", letter).code == 5
     assert letter.read_text() == "Dear Sir or Madam"
+
+
+def test_an_export_never_takes_the_place_of_a_store_or_a_backup(cli: Run, tmp_path: Path) -> None:
+    store = tmp_path / "precious.libravdb"
+    assert cli("--db", str(store), "add", "kept", "--user", "ada").code == 0
+    before = store.read_bytes()
+    refused = cli("--db", str(store), "export", str(store))
+    assert refused.code == 2
+    assert "is a database" in refused.err
+    assert store.read_bytes() == before
+
+
+def test_an_export_follows_a_link_and_writes_through_a_device(cli: Run, tmp_path: Path) -> None:
+    store, target, link = tmp_path / "s.libravdb", tmp_path / "real.jsonl", tmp_path / "link.jsonl"
+    cli("--db", str(store), "add", "kept", "--user", "ada")
+    link.symlink_to(target)
+    assert cli("--db", str(store), "export", str(link)).code == 0
+    assert link.is_symlink()
+    assert "kept" in target.read_text()
+    assert cli("--db", str(store), "export", "/dev/null").code == 0
+    assert not Path("/dev/null").is_file()
