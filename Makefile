@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test unit wheel crash bench-store bench-embed bench-peers model-check clean
+.PHONY: help setup demo test unit wheel crash mutants laws-long bench-store bench-embed bench-context bench-peers model-check clean
 
 help: ## list the targets
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | awk -F':.*## ' '{printf "  %-16s %s\n", $$1, $$2}'
@@ -45,6 +45,15 @@ bench-embed: $(READY) ## measure the bundled model against its full-precision or
 
 crash: $(READY) ## kill a writing process 500 times; nothing acknowledged may be lost
 	@$(BIN)/python tools/crash_fuzz.py --kills 500 --json benchmarks/results/crash.json
+
+mutants: $(READY) ## plant errors in the laws one by one; a test must fail for each
+	@$(BIN)/python tools/mutants.py
+
+laws-long: $(READY) ## the budget law on a real store, 10,000 cases
+	@$(BIN)/python -m pytest -q -m long tests/memory/test_context.py
+
+bench-context: $(READY) ## measure what a context costs beside the embedding of its question
+	@$(BIN)/libravdb bench context --json benchmarks/results/context.json
 
 model-check: $(READY) ## rebuild the bundled model from its published weights (80 MB download) and compare
 	@$(BIN)/python tools/build_model.py --check

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from hypothesis import HealthCheck
+from hypothesis import HealthCheck, Phase
 from hypothesis import settings as hypothesis_settings
 
 if TYPE_CHECKING:
@@ -15,7 +16,10 @@ if TYPE_CHECKING:
 hypothesis_settings.register_profile(
     "project", deadline=None, print_blob=True, suppress_health_check=[HealthCheck.too_slow]
 )
-hypothesis_settings.load_profile("project")
+hypothesis_settings.register_profile(  # a failure is enough there; its smallest form is of no use
+    "mutants", hypothesis_settings.get_profile("project"), phases=(Phase.explicit, Phase.generate)
+)
+hypothesis_settings.load_profile(os.environ.get("LIBRAVDB_HYPOTHESIS", "project"))
 
 
 @pytest.fixture

@@ -1,0 +1,244 @@
+"""Plant small errors in the laws, one at a time, and see that a test fails for each.
+
+Each mutant is one fragment of one file replaced in a temporary copy of the source; the quick tests of that file run
+against the copy. A mutant that survives means that a law is not tested: the exit code is then 1. A fragment that is not
+found exactly once is an error too, so that this list cannot rot in silence.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+from queue import SimpleQueue
+
+ROOT = Path(__file__).resolve().parent.parent
+PACKAGE = ROOT / "src" / "libravdb_memory"
+TIMEOUT_S = 180
+
+TESTS: dict[str, tuple[str, ...]] = {
+    "tokens.py": ("stages/test_tokens.py", "stages/test_claims.py"),
+    "assemble/budget.py": ("stages/test_claims.py", "stages/test_assemble.py"),
+    "assemble/fill.py": ("stages/test_claims.py", "stages/test_assemble.py"),
+    "assemble/render.py": ("stages/test_assemble.py", "stages/test_injection.py"),
+    "assemble/tail.py": ("stages/test_assemble.py",),
+    "assemble/messages.py": ("stages/test_messages.py",),
+    "retrieve/rank.py": ("stages/test_rank.py",),
+    "retrieve/fuse.py": ("stages/test_retrieve.py",),
+    "retrieve/temporal.py": ("stages/test_temporal.py",),
+    "retrieve/recovery.py": ("stages/test_routes.py",),
+    "retrieve/hops.py": ("stages/test_hops.py",),
+    "gate/settings.py": ("stages/test_gate_score.py",),
+    "gate/signals.py": ("stages/test_gate_score.py",),
+    "gate/score.py": ("stages/test_gate_score.py",),
+    "gate/calibrate.py": ("stages/test_gate_calibrate.py",),
+    "gate/echo.py": ("stages/test_gate_echo.py",),
+    "gate/regret.py": ("stages/test_gate_calibrate.py",),
+    "ingest/partition.py": ("stages/test_partition.py",),
+    "gating.py": ("memory/test_gating.py",),
+    "receipts.py": ("memory/test_receipts.py",),
+    "hosting.py": ("memory/test_hosting.py",),
+    "usage.py": ("memory/test_usage.py",),
+}
+
+MUTANTS: tuple[tuple[str, str, str], ...] = (
+    # tokens
+    ("tokens.py", "(8, 5), (5, 2), (4, 1)", "(8, 5), (5, 2), (5, 1)"),
+    ("tokens.py", "(8, 5), (5, 2), (4, 1)", "(2, 1), (5, 2), (4, 1)"),
+    ("tokens.py", "(8, 5), (5, 2), (4, 1)", "(8, 5), (3, 1), (4, 1)"),
+    ("tokens.py", "-(-length * denominator // numerator)", "length * denominator // numerator"),
+    ("tokens.py", "max(len(text) // 4, 1)", "len(text) // 4"),
+    ("tokens.py", "+ max(len(lines) - 1, 0)", ""),
+    ("tokens.py", "_CHI[max(map(density, lines), default=0)]", "_CHI[min(map(density, lines), default=0)]"),
+    ("tokens.py", "int(Decimal(repr(share)) * budget)", "int(share * budget)"),
+    # budget and the six claims
+    ("assemble/budget.py", "min(max(budget // 10, 16), 128)", "min(max(budget // 10, 16), 256)"),
+    ("assemble/budget.py", "min(max(budget // 10, 16), 128)", "min(max(budget // 10, 8), 128)"),
+    ("assemble/budget.py", "not 0.0 <= value <= 1.0", "not value <= 1.0"),
+    ("assemble/budget.py", "> 1.0 + 1e-9", "> 1.2"),
+    ("assemble/fill.py", "if self._price > self._offer.budget:", "if self._price >= self._offer.budget:"),
+    ("assemble/fill.py", "if over > 0:", "if over > 1:"),
+    ("assemble/fill.py", "share_of(tau, self._settings.soft_share), tau - self._price)", "tau, tau - self._price)"),
+    (
+        "assemble/fill.py",
+        "max(share_of(tau, self._settings.tail_share), base)",
+        "share_of(tau, self._settings.tail_share)",
+    ),
+    ("assemble/fill.py", "min(share_of(tau, self._settings.elevated_share), tau - self._price)", "tau - self._price"),
+    ("assemble/fill.py", "if candidate.score > bound:", "if candidate.score >= bound:"),
+    ("assemble/fill.py", "recovery_reserve(self._offer.budget) if self._offer.recovered else 0", "0"),
+    ("assemble/fill.py", "if self._is_visible(candidate.text):", "if False:"),
+    ("assemble/fill.py", "if same_text(candidate.text) in self._taken_texts else None", "if False else None"),
+    ("assemble/fill.py", "high = middle - 1", "high = middle - 2"),
+    ("assemble/fill.py", "for rule in soft[:length]]", "for rule in soft[: length + 1]]"),
+    # frames, tail, messages
+    ("assemble/render.py", '.replace("<", "&lt;")', ""),
+    ("assemble/render.py", 'text.replace("&", "&amp;")', "text"),
+    ("assemble/render.py", '.replace(\'"\', "&quot;")', ""),
+    ("assemble/tail.py", "max(len(turns) - least, 0)", "max(len(turns) - least + 1, 0)"),
+    ("assemble/tail.py", "first <= current[1]", "first <= current[1] + 1"),
+    ("assemble/tail.py", "yield callers[call], index", "yield index, index"),
+    ("assemble/tail.py", 'turn.role == "user" and following.role == "assistant"', 'turn.role == "user"'),
+    ("assemble/messages.py", "if cost <= limit)", "if cost < limit)"),
+    ("assemble/messages.py", "len(turns) - start >= least", "len(turns) - start > least"),
+    ("assemble/messages.py", "return suffix if request == start else (request, *suffix)", "return suffix"),
+    ("assemble/messages.py", "+ MESSAGE_OVERHEAD", ""),
+    # ranking, fusion, time, recovery
+    ("retrieve/rank.py", "KEYWORD_GAIN = 0.3", "KEYWORD_GAIN = 0.4"),
+    ("retrieve/rank.py", "QUALITY_LOSS = 0.5", "QUALITY_LOSS = 0.6"),
+    ("retrieve/rank.py", "0.5, 0.2, 0.3\n", "0.5, 0.3, 0.2\n"),
+    ("retrieve/rank.py", "math.log(2.0 + most)", "math.log(1.0 + most)"),
+    ("retrieve/rank.py", "return min(max(_finite(value), 0.0), 1.0)", "return max(_finite(value), 0.0)"),
+    ("retrieve/rank.py", "return value if math.isfinite(value) else 0.0", "return value"),
+    ("retrieve/rank.py", '"session": 1e-4', '"session": 1e-3'),
+    ("retrieve/rank.py", "1.0 - MODULATION + MODULATION * modulation", "MODULATION * modulation"),
+    ("retrieve/fuse.py", "(1.0 - weight) * share", "weight * share"),
+    ("retrieve/fuse.py", "-min(score, 1.0), -ref", "-min(score, 1.0), ref"),
+    (
+        "retrieve/fuse.py",
+        "max(score, 0.0) for ref, score in scores.items()}\n    if not",
+        "score for ref, score in scores.items()}\n    if not",
+    ),
+    ("retrieve/temporal.py", "ACTIVE_FROM = 0.3", "ACTIVE_FROM = 0.6"),
+    ("retrieve/temporal.py", "SLOT_SIMILARITY = 0.50", "SLOT_SIMILARITY = 0.60"),
+    ("retrieve/temporal.py", "LEAST_PICK = 0.10", "LEAST_PICK = 0.20"),
+    ("retrieve/temporal.py", "0.6, 0.2, 0.2", "0.5, 0.3, 0.2"),
+    ("retrieve/temporal.py", "_SATURATION = 1.5", "_SATURATION = 2.0"),
+    ("retrieve/recovery.py", "WEAK_BELOW = 0.15", "WEAK_BELOW = 0.2"),
+    ("retrieve/recovery.py", "VAGUE_TOP = 4", "VAGUE_TOP = 3"),
+    ("retrieve/recovery.py", "< VAGUE_BELOW", "<= VAGUE_BELOW"),
+    ("retrieve/hops.py", "HOP_SHARE = 0.5", "HOP_SHARE = 0.6"),
+    ("retrieve/hops.py", "if hop < LEAST_HOP:", "if hop <= LEAST_HOP:"),
+    # the gate
+    ("gate/settings.py", "REFERENCE_THRESHOLD = 0.35", "REFERENCE_THRESHOLD = 0.36"),
+    ("gate/settings.py", "abs(total - 1.0) > SUM_TOLERANCE", "abs(total - 1.0) > 0.1"),
+    ("gate/signals.py", "REPEATED_AT = 0.80", "REPEATED_AT = 0.85"),
+    ("gate/signals.py", "KEPT_FOR_FULL = 3", "KEPT_FOR_FULL = 4"),
+    ("gate/signals.py", "cosine >= KEPT_AT", "cosine > KEPT_AT"),
+    ("gate/signals.py", "DURABLE_NEIGHBOURS = 5", "DURABLE_NEIGHBOURS = 4"),
+    ("gate/signals.py", "return min(amount / whole, 1.0)", "return amount / whole"),
+    ("gate/score.py", "repetition = often * (1.0 - kept)", "repetition = often"),
+    ("gate/score.py", "score >= settings.threshold and", "score > settings.threshold and"),
+    ("gate/score.py", "(1.0 - technical) * conversational + technical * engineering", "conversational"),
+    ("gate/calibrate.py", "while len(blocks) > 1 and", "if len(blocks) > 1 and"),
+    ("gate/echo.py", "PASSAGE = 8", "PASSAGE = 5"),
+    ("gate/echo.py", "< PASSAGE:", "<= PASSAGE:"),
+    ("gate/regret.py", "float(outcome.hits > 0)", "float(outcome.durable)"),
+    # documents
+    ("ingest/partition.py", "if tokens <= limit:", "if tokens < limit:"),
+    ("ingest/partition.py", "(-placed.node.tokens, placed.document", "(placed.node.tokens, placed.document"),
+    ("ingest/partition.py", "        if limit < 0:\n", "        if limit <= 0:\n"),
+    ("ingest/partition.py", "(BlockKind.FRONT_MATTER, BlockKind.LIST_ITEM)", "(BlockKind.LIST_ITEM,)"),
+    (
+        "ingest/partition.py",
+        "kind is BlockKind.QUOTE or (kind is BlockKind.PARAGRAPH and promoted)",
+        "kind is BlockKind.QUOTE",
+    ),
+    ("ingest/partition.py", '(_LAW, counter_id.encode("utf-8", "surrogatepass"), source)', "(_LAW, source)"),
+    ("ingest/partition.py", "if room_bytes < 0 or", "if"),
+    # what is wired
+    ("gating.py", "if not echoed:\n", "if True:\n"),
+    ("gating.py", "(not echoed or says_enough(heard))", "True"),
+    ("gating.py", 'record.metadata.get("role") == "user"', "True"),
+    ("receipts.py", "count - self._keep)", "count - self._keep - 1)"),
+    ("receipts.py", "or _holds(receipt, words)", ""),
+    ("hosting.py", "held[seen.role, text] -= 1", "pass"),
+    ("usage.py", 'judged.get(ref, {}).get("durable") is False', "True"),
+)
+
+
+@dataclass(frozen=True)
+class Verdict:
+    number: int
+    survived: bool
+    seconds: float
+    note: str
+
+
+def copy_source(place: Path) -> Path:
+    """The package without its model, which is linked: no mutant touches it."""
+    target = place / "libravdb_memory"
+    shutil.copytree(PACKAGE, target, ignore=shutil.ignore_patterns("__pycache__", "bundled"))
+    (target / "engines" / "bundled").symlink_to(PACKAGE / "engines" / "bundled")
+    return target
+
+
+def judge(number: int, package: Path) -> Verdict:
+    name, fragment, replacement = MUTANTS[number]
+    file = package / name
+    original = file.read_text()
+    if original.count(fragment) != 1:
+        return Verdict(number, True, 0.0, f"the fragment is there {original.count(fragment)} times")
+    started = time.monotonic()
+    file.write_text(original.replace(fragment, replacement))
+    try:
+        passed = run_tests(package, TESTS[name])
+    finally:
+        file.write_text(original)
+    return Verdict(number, passed, time.monotonic() - started, "SURVIVED" if passed else "caught")
+
+
+def run_tests(package: Path, tests: tuple[str, ...]) -> bool:
+    environment = os.environ | {
+        "PYTHONPATH": str(package.parent),
+        "PYTHONDONTWRITEBYTECODE": "1",
+        "LIBRAVDB_HYPOTHESIS": "mutants",
+        "HYPOTHESIS_STORAGE_DIRECTORY": str(package.parent / "hypothesis"),
+    }
+    options = ["-x", "-q", "-p", "no:cacheprovider", "-m", "not long and not slow"]
+    files = [str(ROOT / "tests" / test) for test in tests]
+    command = [sys.executable, "-m", "pytest", *options, *files]
+    try:
+        done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, timeout=TIMEOUT_S, check=False)
+    except subprocess.TimeoutExpired:
+        return False
+    return done.returncode == 0
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument("--only", default="", help="mutants of files whose name contains this")
+    arguments = parser.parse_args()
+    chosen = [number for number, mutant in enumerate(MUTANTS) if arguments.only in mutant[0]]
+    with tempfile.TemporaryDirectory(prefix="libravdb-mutants-") as folder:
+        copies: SimpleQueue[Path] = SimpleQueue()
+        for job in range(arguments.jobs):
+            copies.put(copy_source(Path(folder) / str(job)))
+
+        def work(number: int) -> Verdict:
+            package = copies.get()
+            try:
+                return judge(number, package)
+            finally:
+                copies.put(package)
+
+        for name in sorted({MUTANTS[number][0] for number in chosen}):
+            package = copies.get()
+            if not run_tests(package, TESTS[name]):
+                print(f"the tests of {name} fail without any mutant", file=sys.stderr)
+                return 2
+            copies.put(package)
+        with ThreadPoolExecutor(arguments.jobs) as pool:
+            verdicts = [show(verdict) for verdict in pool.map(work, chosen)]
+    survivors = sum(verdict.survived for verdict in verdicts)
+    print(f"{len(verdicts)} mutants, {len(verdicts) - survivors} caught, {survivors} survived")
+    return 1 if survivors else 0
+
+
+def show(verdict: Verdict) -> Verdict:
+    name, fragment, replacement = MUTANTS[verdict.number]
+    change = f"{fragment.strip()} -> {replacement.strip() or 'nothing'}".replace("\n", " ")
+    print(f"{verdict.note:10} {verdict.seconds:5.1f}s  {name:22} {change}", flush=True)
+    return verdict
+
+
+if __name__ == "__main__":
+    sys.exit(main())
