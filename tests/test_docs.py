@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import os
 import re
 import subprocess
@@ -44,3 +45,26 @@ def test_every_relative_link_of_a_page_leads_somewhere(page: Path) -> None:
 
 def test_the_guide_for_contributors_stays_short() -> None:
     assert len((ROOT / "AGENTS.md").read_text().splitlines()) < 80
+
+
+MATH = (ROOT / "docs" / "math.md").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("place", sorted(set(re.findall(r"`([a-z_.]+:[A-Za-z_.]+)`", MATH))))
+def test_a_law_is_computed_where_its_page_says(place: str) -> None:
+    module, _, name = place.partition(":")
+    found = importlib.import_module(f"libravdb_memory.{module}")
+    for part in name.split("."):
+        found = getattr(found, part)
+
+
+@pytest.mark.parametrize("named", sorted(set(re.findall(r"`([a-z_/]+\.py::test_\w+)`", MATH))))
+def test_the_test_of_a_law_is_there(named: str) -> None:
+    file, _, name = named.partition("::")
+    assert f"\ndef {name}(" in (ROOT / "tests" / file).read_text(encoding="utf-8")
+
+
+def test_every_law_names_its_place_and_its_test() -> None:
+    rows = [line for line in MATH.splitlines() if line.startswith("| ") and not line.startswith("| law ")]
+    assert len(rows) >= 50
+    assert [row for row in rows if "::test_" not in row or not re.search(r"`[a-z_.]+:[A-Za-z]", row)] == []
