@@ -14,14 +14,17 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from queue import SimpleQueue
+from typing import TypeVar
 
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGE = ROOT / "src" / "libravdb_memory"
 TIMEOUT_S = 180
+T = TypeVar("T")
 
 TESTS: dict[str, tuple[str, ...]] = {
     "tokens.py": ("stages/test_tokens.py", "stages/test_claims.py"),
@@ -213,21 +216,21 @@ def main() -> int:
         for job in range(arguments.jobs):
             copies.put(copy_source(Path(folder) / str(job)))
 
-        def work(number: int) -> Verdict:
+        def with_copy(act: Callable[[Path], T]) -> T:
             package = copies.get()
             try:
-                return judge(number, package)
+                return act(package)
             finally:
                 copies.put(package)
 
-        for name in sorted({MUTANTS[number][0] for number in chosen}):
-            package = copies.get()
-            if not run_tests(package, TESTS[name]):
-                print(f"the tests of {name} fail without any mutant", file=sys.stderr)
-                return 2
-            copies.put(package)
         with ThreadPoolExecutor(arguments.jobs) as pool:
-            verdicts = [show(verdict) for verdict in pool.map(work, chosen)]
+            suites = sorted({TESTS[MUTANTS[number][0]] for number in chosen})
+            sound = pool.map(lambda suite: with_copy(lambda package: run_tests(package, suite)), suites)
+            if failing := [suite for suite, passed in zip(suites, sound, strict=True) if not passed]:
+                print(f"these fail without any mutant: {failing}", file=sys.stderr)
+                return 2
+            judged = pool.map(lambda number: with_copy(lambda package: judge(number, package)), chosen)
+            verdicts = [show(verdict) for verdict in judged]
     survivors = sum(verdict.survived for verdict in verdicts)
     print(f"{len(verdicts)} mutants, {len(verdicts) - survivors} caught, {survivors} survived")
     return 1 if survivors else 0
