@@ -10,6 +10,7 @@ all its evidence says so in `degraded`.
 
 from __future__ import annotations
 
+import os
 import secrets
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -108,6 +109,7 @@ class Memory:
         self._gate = Gatekeeper(store, embedder, config.gating, self._receipts.echoes)
         self._usage = Usage(store)
         self._building = UnderWay()
+        self._owner = os.getpid()
         self._indexer = Indexer(store, embedder, then=self._after_embedding)
         self._beside = Beside()
         self._recall = Recall(store, embedder, config.retrieval, lambda: self._indexer.switched, self._beside)
@@ -145,6 +147,8 @@ class Memory:
 
     def close(self) -> None:
         """Finish what is under way and release the data file. Records not yet embedded are caught up next time."""
+        if self._owner != os.getpid():
+            return  # a forked child: everything open is its parent's
         self._indexer.stop()
         self._beside.close()
         self._usage.flush()
@@ -181,6 +185,7 @@ class Memory:
         The same id in the same session with the same content is accepted again and changes nothing; with other
         content it is a ConflictError. `ts` defaults to now (milliseconds or a zoned datetime).
         """
+        self._refuse_closed()
         now = _now_ms()
         moment = now if ts is None else milliseconds("ts", ts)
         turn = checked_turn(
@@ -341,6 +346,7 @@ class Memory:
 
         Raises NotFoundError when there is nothing to erase.
         """
+        self._refuse_closed()
         said: tuple[str, ...] = ()
         if id is not None:
             record = self._one_record(id, user, session)
@@ -375,6 +381,7 @@ class Memory:
         return done
 
     def status(self) -> Status:
+        self._refuse_closed()
         histories = [info for info in self._store.collections() if namespace_of(info.name) is not None]
         return Status(
             path=str(self._store.path),
@@ -390,10 +397,12 @@ class Memory:
 
     def verify(self, progress: Progress | None = None) -> Verification:
         """Re-derive every hash and check every index against the records."""
+        self._refuse_closed()
         return self._store.verify(progress)
 
     def backup(self, target: str | Path, progress: Progress | None = None) -> None:
         """A consistent copy of the store in one file, taken while it is in use."""
+        self._refuse_closed()
         self._store.backup(Path(target), progress)
 
     def export(self, out: IO[str], progress: Progress | None = None) -> int:
@@ -440,7 +449,7 @@ class Memory:
 
     def _refuse_closed(self) -> None:
         """Before a model is asked: in a forked child even loading one could wait for ever for a thread left behind."""
-        if self._indexer.stopped:
+        if self._indexer.stopped or self._owner != os.getpid():
             raise StoreClosedError(self._store.path)
 
     def _said(self, history: str, session: str) -> Iterator[str]:

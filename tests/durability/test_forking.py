@@ -93,6 +93,7 @@ print(json.dumps({"answers": answers, "sound": sound, "grandchild": grandchild, 
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+@pytest.mark.long  # known to hang now and then when the fork comes while the first models load; see the note in ADR 5
 def test_a_forked_child_finds_the_memory_closed_and_leaves_the_parents_alone(tmp_path: Path) -> None:
     done = subprocess.run([sys.executable, "-c", PROGRAM, str(tmp_path)], capture_output=True, text=True, timeout=120)
     assert done.returncode == 0, done.stderr
