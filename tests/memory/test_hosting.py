@@ -99,6 +99,9 @@ def test_equal_messages_that_leave_are_all_stored(memory: Memory) -> None:
     for _ in range(2):
         memory.context("and now?", user="ada", session="s", budget=500, messages=[*again, *long], mode="own")
     assert Counter(stored(memory, "ada"))["user", "yes"] == 20
+    more = [*again, *again[:2], *long]
+    memory.context("and now?", user="ada", session="s", budget=500, messages=more, mode="own")
+    assert Counter(stored(memory, "ada"))["user", "yes"] == 21
 
 
 def test_a_long_conversation_stays_within_its_window(memory: Memory) -> None:

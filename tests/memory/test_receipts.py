@@ -151,6 +151,17 @@ def test_erasing_leaves_no_receipt_that_quotes_it(tmp_path: Path, hashed: Config
     assert not holds_secret(path)
 
 
+def test_a_prompt_that_became_an_erased_turn_goes_with_it(memory: Memory) -> None:
+    prompt = f"please remember that the code is {SECRET}"
+    receipt = memory.context(prompt, user="ada", session="s", budget=900).receipt
+    other = memory.context("please remember the milk", user="ada", session="s", budget=900).receipt
+    turn = memory.ingest(prompt, user="ada", session="s")
+    memory.erase(turn.id, user="ada")
+    with pytest.raises(NotFoundError):
+        memory.why(receipt.id)
+    assert memory.why(other.id) == other
+
+
 def test_every_reason_for_staying_out_is_named_with_its_margin(memory: Memory) -> None:
     memory.ingest("herons and more herons " * 60, user="ada", session="old", id="long")
     memory.ingest("herons nest in April", user="ada", session="old", id="first")

@@ -6,8 +6,11 @@ import pytest
 
 from libravdb_memory.assemble.budget import AssemblySettings
 from libravdb_memory.assemble.fill import Candidate, Offer, Rule, fill
+from libravdb_memory.assemble.messages import MESSAGE_OVERHEAD, keep_recent, message_cost
 from libravdb_memory.assemble.receipt import Assembly
-from libravdb_memory.assemble.tail import TailTurn
+from libravdb_memory.assemble.tail import TailTurn, bundle_starts
+from libravdb_memory.retrieve.fuse import RetrievalSettings, fuse
+from libravdb_memory.retrieve.temporal import Pickable, select
 from libravdb_memory.tokens import EstimatingCounter, pricing, share_of
 
 
@@ -129,3 +132,37 @@ def test_a_turn_of_the_tail_is_not_recalled_too() -> None:
     result = assembled(Offer(2000, turns=turns, recalled=(again, other)))
     assert [each.reason for each in result.rejections] == ["in the tail"]
     assert tier(result, "recalled") == ["t"]
+
+
+def test_a_request_binds_only_the_response_that_follows_it() -> None:
+    turns = tuple(TailTurn(str(number), role, "x") for number, role in enumerate(("user", "user", "assistant", "tool")))
+    assert bundle_starts(turns) == (0, 1, 1, 3)
+
+
+def test_a_message_costs_its_text_and_the_template_around_it() -> None:
+    assert message_cost({"role": "user", "content": "abcd"}, COUNTER) == 4 + MESSAGE_OVERHEAD == 8
+
+
+def test_a_window_of_the_exact_price_keeps_everything_and_one_token_less_does_not() -> None:
+    messages = [{"role": ("user", "assistant")[number % 2], "content": "x" * 10} for number in range(8)]
+    whole = sum(message_cost(message, COUNTER) for message in messages)
+    assert keep_recent(messages, whole, 4, COUNTER).indices == tuple(range(8))
+    assert keep_recent(messages, whole - 1, 4, COUNTER).indices == tuple(range(2, 8))
+    least = keep_recent(messages, 0, 4, COUNTER)
+    assert least.indices == (4, 5, 6, 7) and least.over == least.tokens
+
+
+def test_a_candidate_that_points_away_is_worth_as_little_as_one_that_is_unrelated() -> None:
+    ranked = {item.ref: item.parts["dense"] for item in fuse({1: -0.5, 2: 0.0, 3: 0.5}, {}, RetrievalSettings())}
+    assert ranked == {1: 0.0, 2: 0.0, 3: 0.5}
+
+
+@pytest.mark.parametrize(("score", "projected"), [(0.15, 0.19), (0.0, 0.1), (0.05, 0.13)])
+def test_a_pick_is_worth_making_from_a_tenth_on(score: float, projected: float) -> None:
+    (pick,) = select([Pickable(score, anchors=0.5)], 1.0, k_cov=3)
+    assert pick.score == pytest.approx(projected)
+
+
+def test_below_a_tenth_the_order_of_relevance_goes_on() -> None:
+    (pick,) = select([Pickable(0.05, anchors=0.0)], 1.0, k_cov=3)
+    assert pick.score == 0.05
