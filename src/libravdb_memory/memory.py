@@ -224,13 +224,13 @@ class Memory:
 
         Without `scopes`, naming a session searches that session and leaving it out the user's whole history.
         """
+        self._refuse_closed()
         _check_count("k", k)
         checked_text("query", query)
         collection = history_of(resolve_namespace(user, session, session_key=session_key, agent_id=agent_id))
         where = _filter(_scope(session, scopes), role, since, until)
         if k == 0 or not query.strip():
             return Hits(())
-        self._refuse_closed()
         recalled = self._recall.ranked(query, [Source(collection, "history", "user", where)], k, _now_ms())
         if self._usage.note(item.record.ref for item in recalled.items):
             self._indexer.notify()
@@ -244,6 +244,7 @@ class Memory:
 
     def get(self, id: str, *, user: str | None = None, session: str | None = None) -> Turn:
         """The turn with that id, exactly as it was stored."""
+        self._refuse_closed()
         return turn_of(self._one_record(id, user, session))
 
     # ── authored documents ───────────────────────────────────────────────────────────────────────────────────────
@@ -253,6 +254,7 @@ class Memory:
 
         Its rules are in the next assembled context. Raises RulesOverrunError when its hard rules do not fit.
         """
+        self._refuse_closed()
         title = checked_name("document", str(name))
         if text is None:
             try:
@@ -264,10 +266,12 @@ class Memory:
         return loaded
 
     def remove_document(self, name: str | Path) -> None:
+        self._refuse_closed()
         self._documents.remove(str(name))
 
     def documents(self) -> dict[str, Partition]:
         """Every loaded document, divided into tiers, in the order in which they were first loaded."""
+        self._refuse_closed()
         return self._documents.documents()
 
     # ── prompts ──────────────────────────────────────────────────────────────────────────────────────────────────
@@ -289,10 +293,10 @@ class Memory:
         In mode `augment` the host's messages stay as they are and the budget is for memory's text. In mode `own` the
         budget covers everything: `messages` of the result are those to keep, and whatever leaves is stored first.
         """
+        self._refuse_closed()
         checked_text("prompt", prompt)
         if mode not in ("augment", "own"):
             raise InvalidInputError("mode", f"must be augment or own, not {mode!r}")
-        self._refuse_closed()
         tokens = self._config.assembly.startup_budget if budget is None else budget
         _check_count("budget", tokens)
         request = Request(
@@ -315,6 +319,7 @@ class Memory:
 
     def why(self, receipt_id: str) -> Receipt:
         """The receipt of an assembly: everything that was offered, and by which settings."""
+        self._refuse_closed()
         return self._receipts.get(receipt_id)
 
     def why_not(self, receipt_id: str, record_id: str) -> WhyNot:
@@ -326,10 +331,12 @@ class Memory:
 
     def replay(self, receipt_id: str) -> Replay:
         """Assemble once more from the receipt alone."""
+        self._refuse_closed()
         return self._receipts.replay(self._receipts.get(receipt_id))
 
     def receipts(self, *, user: str | None = None, session: str | None = None, limit: int = 20) -> tuple[Receipt, ...]:
         """The newest receipts of a namespace, newest first."""
+        self._refuse_closed()
         _check_count("limit", limit)
         return self._receipts.recent(resolve_namespace(user, session), limit)
 
@@ -376,6 +383,7 @@ class Memory:
     def wait(self, timeout_s: float | None = None) -> bool:
         """Until everything stored so far is embedded, judged and counted; False when the time is up or the engine
         fails (see status)."""
+        self._refuse_closed()
         done = self._indexer.wait(timeout_s)
         self._usage.flush()
         return done
@@ -407,10 +415,12 @@ class Memory:
 
     def export(self, out: IO[str], progress: Progress | None = None) -> int:
         """Everything as JSON Lines; returns the number of lines."""
+        self._refuse_closed()
         return export_to(out, self._store, progress)
 
     def import_(self, lines: Iterable[str], progress: Progress | None = None) -> ImportReport:
         """Add an export to this store; what is there already stays as it is."""
+        self._refuse_closed()
         try:
             return import_lines(self._store, lines, progress)
         finally:
@@ -421,6 +431,7 @@ class Memory:
 
         The work goes on in the background and survives a restart; this call only watches it.
         """
+        self._refuse_closed()
         total = self._indexer.state.pending
         while not self._indexer.wait(timeout_s=0.2):
             state = self._indexer.state
@@ -433,6 +444,7 @@ class Memory:
 
     def rebuild_indexes(self, progress: Progress | None = None) -> None:
         """Make the text index and the vector indexes anew from the records."""
+        self._refuse_closed()
         self._store.rebuild_indexes(progress)
 
     # ── steps ────────────────────────────────────────────────────────────────────────────────────────────────────

@@ -1,13 +1,18 @@
 """What a forked child inherits of something open: nothing that it may use.
 
-Law: a child never touches its parent's database connections or locks, which would corrupt the one and free the other;
+Laws: a child never touches its parent's database connections or locks, which would corrupt the one and free the other;
 it finds what it inherited closed, and opens its own. So every open thing that holds either is registered here, and
 `abandon` lets go of it in the child without waiting for any lock: whoever held one at the fork is not there to free it.
+
+Nothing inherited is ever freed in a child either: freeing a connection closes it, and that waits for a mutex of SQLite
+which a thread that is gone may hold. The things of other threads go with their thread's state before any hook runs in
+the child, hence they are held before the fork.
 """
 
 from __future__ import annotations
 
 import os
+import threading
 import weakref
 from typing import Protocol
 
@@ -16,21 +21,63 @@ class Inherited(Protocol):
     def abandon(self) -> None: ...
 
 
+class HeldStill(Inherited, Protocol):
+    def hold(self) -> None:
+        """Just before a fork: keep what belongs to threads, and let none be added until `let_go`."""
+        ...
+
+    def let_go(self) -> None:
+        """In the parent, after the fork."""
+        ...
+
+
+_guard = threading.RLock()  # held across a fork, so that the child inherits it whole
 _open: weakref.WeakSet[Inherited] = weakref.WeakSet()
-_abandoned: list[Inherited] = []  # kept for ever: freeing them would close the parent's connections
+_still: weakref.WeakSet[HeldStill] = weakref.WeakSet()
+_forking: list[Inherited] = []
+_holding: list[HeldStill] = []
+_abandoned: list[Inherited] = []  # kept for ever
 
 
 def abandon_in_children(held: Inherited) -> None:
-    _open.add(held)
+    with _guard:
+        _open.add(held)
 
 
-def _abandon_all() -> None:
-    inherited = list(_open)
+def hold_across_forks(held: HeldStill) -> None:
+    """For what keeps things of threads; it is abandoned in children too."""
+    with _guard:
+        _open.add(held)
+        _still.add(held)
+
+
+def _before() -> None:
+    _guard.acquire()
+    _forking.extend(_open)
+    _holding.extend(_still)
+    for held in _holding:
+        held.hold()
+
+
+def _after_in_parent() -> None:
+    for held in _holding:
+        held.let_go()
+    _holding.clear()
+    _forking.clear()
+    _guard.release()
+
+
+def _after_in_child() -> None:
     _open.clear()
-    _abandoned.extend(inherited)
+    _still.clear()
+    _holding.clear()
+    _abandoned.extend(_forking)
+    inherited = _forking[:]
+    _forking.clear()
     for held in inherited:
         held.abandon()
+    _guard.release()
 
 
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_abandon_all)
+    os.register_at_fork(before=_before, after_in_parent=_after_in_parent, after_in_child=_after_in_child)

@@ -16,6 +16,7 @@ from typing import cast
 import apsw
 
 from libravdb_memory.errors import StoreClosedError, StoreError, StoreReadOnlyError
+from libravdb_memory.store.forking import hold_across_forks
 from libravdb_memory.store.settings import StoreSettings
 from libravdb_memory.store.sqlite.database import Database, open_database
 from libravdb_memory.store.sqlite.failures import naming_system_errors
@@ -79,8 +80,10 @@ class Readers:
         self._vfs = vfs
         self._local = threading.local()
         self._all: weakref.WeakSet[_Reader] = weakref.WeakSet()
-        self._guard = threading.Lock()
+        self._held: list[_Reader] = []
+        self._guard = threading.RLock()
         self._closed = False
+        hold_across_forks(self)
 
     @contextmanager
     def reading(self) -> Generator[Database]:
@@ -111,9 +114,17 @@ class Readers:
             with reader.busy:
                 reader.db.close()
 
+    def hold(self) -> None:
+        self._guard.acquire()
+        self._held.extend(self._all)
+
+    def let_go(self) -> None:
+        self._held.clear()
+        self._guard.release()
+
     def abandon(self) -> None:
-        """In a forked child: closed, with the connections left alone."""
-        self._guard = threading.Lock()
+        """In a forked child: closed, with the connections left alone, those of threads that are gone among them."""
+        self._guard = threading.RLock()
         self._closed = True
 
     def _mine(self) -> _Reader:

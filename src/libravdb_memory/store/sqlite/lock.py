@@ -28,6 +28,10 @@ if sys.platform == "win32":
             return False
         return True
 
+    def _unlock(descriptor: int) -> None:
+        os.lseek(descriptor, _FAR, os.SEEK_SET)
+        msvcrt.locking(descriptor, msvcrt.LK_UNLCK, 1)
+
 else:
     import fcntl
 
@@ -37,6 +41,9 @@ else:
         except BlockingIOError:
             return False
         return True
+
+    def _unlock(descriptor: int) -> None:
+        fcntl.flock(descriptor, fcntl.LOCK_UN)
 
 
 def lock_file(data: Path) -> Path:
@@ -62,6 +69,7 @@ class OwnerLock:
     def release(self) -> None:
         if self._descriptor is not None:
             os.ftruncate(self._descriptor, 0)
+            _unlock(self._descriptor)  # closing alone would leave it to a child that was forked a moment ago
         self.abandon()
 
     def abandon(self) -> None:
