@@ -18,13 +18,24 @@ json_option = click.option(
 )
 quick_option = click.option("--quick", is_flag=True, help="Smaller sizes: a first impression in seconds.")
 
-
 _VERDICT_KEYS = {"value", "target", "met"}
+_MOST_DEPTH = 1_000
+
+
+def _depths(context: click.Context, option: click.Parameter, value: str) -> tuple[int, ...]:
+    """The numbers of a list such as 5,10,20, in ascending order."""
+    try:
+        depths = sorted({int(part) for part in value.split(",")})
+    except ValueError:
+        depths = []
+    if not depths or depths[0] < 1 or depths[-1] > _MOST_DEPTH:
+        raise click.BadParameter(f"give whole numbers from 1 to {_MOST_DEPTH}, such as 5,10,20, not {value!r}")
+    return tuple(depths)
 
 
 @click.group("bench")
 def bench() -> None:
-    """Measure the store, the embedding model or the assembling of prompts on this machine."""
+    """Measure the store, the embedding model, the assembling of prompts and what recall finds, on this machine."""
 
 
 @command("store")
@@ -79,14 +90,51 @@ def bench_context(invocation: Invocation, out: str | None, quick: bool, folder: 
     _show(invocation, results, out)
 
 
-def _show(invocation: Invocation, results: Mapping[str, Any], out: str | None) -> None:
+@command("retrieval")
+@click.option(
+    "--data",
+    required=True,
+    multiple=True,
+    type=click.Path(exists=True, path_type=Path),
+    help="Conversations with labelled questions: a JSON file or a folder of them; may be given again.",
+)
+@click.option("--k", "depths", default="5,10,20", callback=_depths, metavar="K,…", help="Depths of R@k; 5,10,20.")
+@json_option
+@click.option("--profile", metavar="NAME", help="Ranking law to use instead of the configured one.")
+@click.option(
+    "--against", type=click.Path(exists=True, dir_okay=False, path_type=Path), help="JSON of a run to compare with."
+)
+@click.option("--no-context", is_flag=True, help="Only search; assemble no prompts.")
+@click.option("--filler", type=click.IntRange(0), default=0, metavar="N", help="Add N unrelated turns to every user.")
+@click.option("--limit", type=click.IntRange(1), metavar="N", help="Ask only N questions, spread evenly over all.")
+@click.pass_obj
+def bench_retrieval(invocation: Invocation, /, out: str | None, no_context: bool, **given: Any) -> None:
+    """Whether search and context find the turns that answer labelled questions, and how fast."""
+    from libravdb_memory.bench.retrieval.run import Options, run
+    from libravdb_memory.cli.retrieval_report import filler_note, render
+
+    _refuse_unwritable(out)
+    options = Options(contexts=not no_context, **given)
+    if options.filler:
+        invocation.terminal.words(filler_note(options.filler))
+    results = run(options, invocation.terminal.progress)
+    _show(invocation, results, out, render(results, invocation.terminal.width))
+
+
+def _refuse_unwritable(out: str | None) -> None:
+    """Before the measuring, which may take long."""
+    if out is not None and out != "-" and not Path(out).resolve().parent.is_dir():
+        raise click.UsageError(f"the folder of {out} is not there")
+
+
+def _show(invocation: Invocation, results: Mapping[str, Any], out: str | None, rendered: str | None = None) -> None:
     if out is not None and out != "-":
         with whole_file(Path(out)) as file:
             file.write(json.dumps(results, indent=2, ensure_ascii=False) + "\n")
     if out == "-" or (invocation.as_json and out is None):
         invocation.terminal.json(results)
     else:
-        invocation.terminal.data(table(_rows(results)))
+        invocation.terminal.data(table(_rows(results)) if rendered is None else rendered)
 
 
 def _rows(results: Mapping[str, Any], depth: int = 0) -> list[tuple[str, str]]:
@@ -118,4 +166,5 @@ def _figure(value: object) -> str:
 bench.add_command(bench_store)
 bench.add_command(bench_embed)
 bench.add_command(bench_context)
+bench.add_command(bench_retrieval)
 COMMANDS = {"bench": bench}
