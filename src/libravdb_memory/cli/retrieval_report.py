@@ -41,6 +41,8 @@ def _data(results: Mapping[str, Any]) -> str:
     ]
     if skipped := results["skipped_without_gold"]:
         rows.append(("skipped", f"{counted(skipped, 'question')} without gold turns"))
+    for note, times in results["degraded"].items():
+        rows.append(("degraded", click.style(f"{harmless(note)} ({counted(times, 'call')})", fg="yellow")))
     return table(rows)
 
 

@@ -8,15 +8,16 @@ and no call is timed beside the work of the one before.
 from __future__ import annotations
 
 import time
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 
+from libravdb_memory.assemble.receipt import Assembly
 from libravdb_memory.assemble.render import escape
 from libravdb_memory.bench.retrieval.dataset import Conversation, DataSet, Question, Said
 from libravdb_memory.bench.retrieval.filler import with_filler
 from libravdb_memory.bench.retrieval.metrics import Found, measures
 from libravdb_memory.bench.retrieval.timing import TimedEmbedder
-from libravdb_memory.context import Context
 from libravdb_memory.memory import Memory
 from libravdb_memory.model import Hits
 from libravdb_memory.store.protocol import Progress
@@ -117,6 +118,8 @@ class Asking:
         self._depths = depths
         self._budgets = BUDGETS if contexts else ()
         self.times = Times()
+        self.degraded: Counter[str] = Counter()
+        """What searches and contexts said they had to do without, and how often."""
 
     def answers(self, users: Sequence[Speaking], progress: Progress) -> Iterator[Answered]:
         """To every question that has gold turns."""
@@ -142,6 +145,7 @@ class Asking:
         hits = self._memory.search(question.text, user=user.user, k=max(*self._depths, LEAST_DEPTH))
         self.times.search.append(time.perf_counter() - started)
         self.times.embedding.append(self._embedder.query_s)
+        self.degraded.update(hits.degraded)
         self._memory.wait()
         return hits
 
@@ -151,16 +155,17 @@ class Asking:
             started = time.perf_counter()
             context = self._memory.context(question.text, user=user.user, session=session, budget=budget)
             self.times.context.append(time.perf_counter() - started)
+            self.degraded.update(context.degraded)
             self._memory.wait()
-            shown = sum(_shows(context, user, gold) for gold in question.gold)
+            shown = sum(shows(context.assembly, user, gold) for gold in question.gold)
             values[f"ctx@{budget}"] = shown / len(question.gold)
             values[f"ctx_tokens@{budget}"] = float(context.tokens)
         return values
 
 
-def _shows(context: Context, user: Speaking, gold: str) -> bool:
-    """Whether the context holds the turn, or another of the same words, and the words stand there as they were said.
+def shows(assembly: Assembly, user: Speaking, gold: str) -> bool:
+    """Whether a prompt holds the turn, or another of the same words, and the words stand there as they were said.
     The words alone would not do: a short answer stands inside many a longer one."""
     text = user.turns[gold].text
-    held = {item.id for item in context.assembly.items}
-    return escape(text) in context.text and not held.isdisjoint(user.twins[text])
+    held = {item.id for item in assembly.items}
+    return escape(text) in assembly.text and not held.isdisjoint(user.twins[text])

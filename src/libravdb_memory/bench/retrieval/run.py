@@ -80,7 +80,7 @@ def _measured(
         asking = Asking(memory, embedder, counter, options.depths, contexts=options.contexts)
         with stage("asking", "questions") as progress:
             answers = list(asking.answers(users, progress))
-    return answers, summary(data, answers, asking.times)
+    return answers, summary(data, answers, asking.times, asking.degraded)
 
 
 def _settings(config: Config, options: Options) -> dict[str, object]:

@@ -21,13 +21,16 @@ def counts_overall(answer: Answered) -> bool:
     return answer.category.strip().casefold() != _ADVERSARIAL
 
 
-def summary(data: Sequence[DataSet], answers: Sequence[Answered], times: Times) -> dict[str, Any]:
+def summary(
+    data: Sequence[DataSet], answers: Sequence[Answered], times: Times, degraded: Mapping[str, int]
+) -> dict[str, Any]:
     return {
         "data": [_described(part) for part in data],
         **_figures(answers),
         "per_data": {name: _figures(part) for name, part in _parted(answers, lambda answer: answer.data).items()},
         "latency_ms": _latencies(times),
         "skipped_without_gold": sum(part.questions for part in data) - len(answers),
+        "degraded": dict(degraded),
         "questions": {answer.key: _rounded(answer.measures) for answer in answers},
     }
 
