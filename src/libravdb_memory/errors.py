@@ -54,10 +54,12 @@ class NotFoundError(LibraVDBError, KeyError):
 
 
 class AmbiguousIdError(LibraVDBError):
-    def __init__(self, record_id: str, candidates: int) -> None:
-        super().__init__(f"the id {record_id!r} names {candidates} records; give its user and session too")
+    def __init__(self, record_id: str, candidates: int, sessions: tuple[str, ...] = ()) -> None:
+        where = f", in the sessions {', '.join(map(repr, sessions))}; give its session" if sessions else ""
+        super().__init__(f"the id {record_id!r} names {candidates} records{where or '; give its user and session'} too")
         self.record_id = record_id
         self.candidates = candidates
+        self.sessions = sessions
 
 
 class ConflictError(LibraVDBError):

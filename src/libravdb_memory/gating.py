@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from collections.abc import Set as AbstractSet
 from contextlib import suppress
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from libravdb_memory.engines.protocol import Embedder
@@ -63,7 +64,8 @@ class Gatekeeper:
     def explain(self, text: str, namespace: str, collection: str) -> Decision:
         """What the gate would decide on a text now; nothing is stored."""
         heard = strip_echo(text, self._echoes(namespace, text))
-        return decide(heard, self._neighbours(collection, self._embedder.embed_query(heard)), self._settings)
+        vector = self._embedder.embed_query(heard)
+        return self._decided(heard, heard is not text, self._neighbours(collection, vector))
 
     def _judge_all(self, changes: Sequence[Change], space: Space) -> int:
         """How many of the changes are dealt with."""
@@ -86,18 +88,21 @@ class Gatekeeper:
         echoed = heard is not record.text
         if echoed:
             vector = self._embedder.embed_documents([heard])[0]
-        decision = decide(heard, self._neighbours(record.collection, vector), self._settings)
-        # A turn becomes durable whole, with the echo in it, so what it says of its own must be worth that.
-        durable = decision.durable and (not echoed or says_enough(heard))
+        decision = self._decided(heard, echoed, self._neighbours(record.collection, vector))
         key = Key(record.collection, record.id, record.group)
-        facts: dict[str, Json] = {**decision.signals(), "durable": durable, "echo": echoed}
+        facts: dict[str, Json] = {**decision.signals(), "durable": decision.durable, "echo": echoed}
         writes: list[Write] = [Mark(key, JUDGED, facts)]
         if not echoed:
             writes.append(Mark(key, REPETITION))
-        if durable:
+        if decision.durable:
             writes.append(Mark(key, DURABLE))
         with suppress(NotFoundError):  # erased while it was being judged
             self._store.commit(writes)
+
+    def _decided(self, heard: str, echoed: bool, neighbours: Neighbours) -> Decision:
+        """A turn becomes durable whole, with the echo in it, so what it says of its own must be worth that."""
+        decision = decide(heard, neighbours, self._settings)
+        return replace(decision, durable=decision.durable and (not echoed or says_enough(heard)))
 
     def _neighbours(self, collection: str, vector: NDArray[np.float32]) -> Neighbours:
         def cosines(label: str, k: int) -> list[float]:

@@ -1,17 +1,19 @@
 """Messages of a host on their way into memory.
 
-Law: a message leaves a prompt only when its session holds it; what the session does not hold yet is stored first, with
-its tool calls and results, so that bundles stay whole in memory too. Of equal messages, as many are stored as leave.
+Laws: a list is taken as it stands, or refused with the place of the first message that is none. A message leaves a
+prompt only when its session holds it; what the session does not hold yet is stored first, with its tool calls and
+results, so that bundles stay whole in memory too. Of equal messages, as many are stored as leave.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
-from typing import Protocol
+from collections.abc import Mapping, Sequence
+from typing import Protocol, TypeGuard, cast
 
 from libravdb_memory.assemble.messages import Message, as_turns, message_text
-from libravdb_memory.identity import Json
+from libravdb_memory.errors import InvalidInputError
+from libravdb_memory.identity import Json, canonical_json
 from libravdb_memory.ingest.turns import turn_of
 from libravdb_memory.model import Turn
 from libravdb_memory.namespaces import history_of
@@ -22,6 +24,53 @@ class Ingest(Protocol):
     def __call__(
         self, text: str, *, user: str, session: str, role: str, id: str | None, metadata: dict[str, Json]
     ) -> Turn: ...
+
+
+def checked_messages(given: object) -> tuple[Message, ...]:
+    """A host's list of messages, None for an empty one."""
+    if given is None:
+        return ()
+    if not _is_list(given):
+        raise InvalidInputError("messages", f"must be a list of messages, not {type(given).__name__}")
+    return tuple(_checked_message(f"messages[{index}]", message) for index, message in enumerate(given))
+
+
+def _checked_message(where: str, given: object) -> Message:
+    if not isinstance(given, Mapping):
+        raise InvalidInputError(where, f'must be an object with "role" and "content", not {type(given).__name__}')
+    message = cast(Message, given)
+    for field in ("role", "tool_call_id", "toolCallId"):
+        if not isinstance(message.get(field), str | None):
+            raise InvalidInputError(f"{where}.{field}", f"must be text, not {type(message[field]).__name__}")
+    _check_content(f"{where}.content", message.get("content"))
+    if not (_is_list(message.get("tool_calls")) or message.get("tool_calls") is None):
+        kind = type(message["tool_calls"]).__name__
+        raise InvalidInputError(f"{where}.tool_calls", f"must be a list of calls, not {kind}")
+    for field in ("tool_calls", "function_call"):
+        _check_json(f"{where}.{field}", message.get(field))
+    return message
+
+
+def _check_content(where: str, content: object) -> None:
+    if isinstance(content, str | None):
+        return
+    if not _is_list(content):
+        raise InvalidInputError(where, f"must be text or a list of parts, not {type(content).__name__}")
+    for index, part in enumerate(content):
+        if not isinstance(part, str | Mapping):
+            raise InvalidInputError(f"{where}[{index}]", f"must be text or an object, not {type(part).__name__}")
+        _check_json(f"{where}[{index}]", cast(object, part))
+
+
+def _check_json(where: str, value: object) -> None:
+    try:
+        canonical_json(cast(Json, value))
+    except (TypeError, ValueError, RecursionError) as error:
+        raise InvalidInputError(where, f"is not JSON ({error})") from None
+
+
+def _is_list(value: object) -> TypeGuard[Sequence[object]]:
+    return isinstance(value, Sequence) and not isinstance(value, str | bytes | bytearray | memoryview)
 
 
 def store_messages(store: Store, ingest: Ingest, namespace: str, session: str, messages: Sequence[Message]) -> int:

@@ -38,13 +38,20 @@ from libravdb_memory.errors import (
 )
 from libravdb_memory.gate.score import Decision
 from libravdb_memory.gating import DURABLE, JUDGED, Gatekeeper
-from libravdb_memory.hosting import store_messages
+from libravdb_memory.hosting import checked_messages, store_messages
 from libravdb_memory.identity import Json
 from libravdb_memory.indexing import Indexer, IndexingState
 from libravdb_memory.ingest.partition import Partition
 from libravdb_memory.ingest.turns import checked_name, checked_text, checked_turn, draft_of, milliseconds, turn_of
 from libravdb_memory.model import Hit, Hits, Record, Turn
-from libravdb_memory.namespaces import history_of, namespace_of, resolve_namespace, session_name
+from libravdb_memory.namespaces import (
+    given_session,
+    given_user,
+    history_of,
+    namespace_of,
+    resolve_namespace,
+    session_name,
+)
 from libravdb_memory.portability import ImportReport, export_to, import_lines
 from libravdb_memory.recall import Recall, Source
 from libravdb_memory.receipts import Receipt, ReceiptLog, Replay, WhyNot, why_not
@@ -228,7 +235,7 @@ class Memory:
         _check_count("k", k)
         checked_text("query", query)
         collection = history_of(resolve_namespace(user, session, session_key=session_key, agent_id=agent_id))
-        where = _filter(_scope(session, scopes), role, since, until)
+        where = _filter(_scope(given_session(session), scopes), role, since, until)
         if k == 0 or not query.strip():
             return Hits(())
         recalled = self._recall.ranked(query, [Source(collection, "history", "user", where)], k, _now_ms())
@@ -305,7 +312,7 @@ class Memory:
             session=session_name(session),
             budget=tokens,
             now_ms=_now_ms(),
-            messages=tuple(messages or ()),
+            messages=checked_messages(messages),
             mode=mode,
         )
         if mode == "own":
@@ -322,12 +329,12 @@ class Memory:
         self._refuse_closed()
         return self._receipts.get(receipt_id)
 
-    def why_not(self, receipt_id: str, record_id: str) -> WhyNot:
-        """Why a record is not in that prompt."""
+    def why_not(self, receipt_id: str, record_id: str, *, session: str | None = None) -> WhyNot:
+        """Why a record is not in that prompt. Where two sessions have the id, name one, or write `session/id`."""
         replayed = self.replay(receipt_id)
         if replayed.assembly is None:
             return WhyNot(record_id, replayed.reason)
-        return why_not(replayed.assembly, record_id)
+        return why_not(replayed.assembly, record_id, given_session(session))
 
     def replay(self, receipt_id: str) -> Replay:
         """Assemble once more from the receipt alone."""
@@ -335,10 +342,10 @@ class Memory:
         return self._receipts.replay(self._receipts.get(receipt_id))
 
     def receipts(self, *, user: str | None = None, session: str | None = None, limit: int = 20) -> tuple[Receipt, ...]:
-        """The newest receipts of a namespace, newest first."""
+        """The newest receipts of a user, or of one session, newest first."""
         self._refuse_closed()
         _check_count("limit", limit)
-        return self._receipts.recent(resolve_namespace(user, session), limit)
+        return self._receipts.recent(resolve_namespace(user, session), limit, given_session(session))
 
     def explain_gate(self, text: str, *, user: str | None = None, session: str | None = None) -> Decision:
         """What the gate would decide on this text now, with every signal and the patterns that fired."""
@@ -360,10 +367,10 @@ class Memory:
             said = (record.text,)
             selection = Selection(keys=(Key(record.collection, record.id, record.group),))
         elif session is not None:
-            checked_name("session", session)
+            name = session_name(checked_name("session", session))
             history = history_of(resolve_namespace(user, session))
-            said = tuple(self._said(history, session))
-            selection = Selection(groups=((history, session),))
+            said = tuple(self._said(history, name))
+            selection = Selection(groups=((history, name),))
         elif user is not None:
             checked_name("user", user)
             selection = Selection(collections=(history_of(resolve_namespace(user)),))
@@ -474,13 +481,14 @@ class Memory:
 
     def _one_record(self, record_id: str, user: str | None, session: str | None) -> Record:
         checked_name("id", record_id)
-        history = None if user is None else history_of(resolve_namespace(user))
+        history = None if given_user(user) is None else history_of(resolve_namespace(user))
+        group = given_session(session)
         turns = [
             record
             for record in self._store.find(record_id)
             if namespace_of(record.collection) is not None
             and history in (None, record.collection)
-            and session in (None, record.group)
+            and group in (None, record.group)
         ]
         if not turns:
             raise NotFoundError(record_id)
@@ -502,10 +510,9 @@ def _scope(session: str | None, scopes: Sequence[Scope] | None) -> str | None:
             raise InvalidInputError("scopes", f"{scope!r} is not one of {', '.join(_SCOPES)}")
     if scopes is not None and ("history" in scopes or not scopes):
         return None
-    named = session if session is not None and session.strip() else None
-    if scopes is not None and named is None:
+    if scopes is not None and session is None:
         raise InvalidInputError("session", "the scope 'session' needs one")
-    return named
+    return session
 
 
 def _filter(

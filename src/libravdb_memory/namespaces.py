@@ -1,6 +1,7 @@
 """Whose memory a call is about, and the collection that holds it.
 
-Law: every path resolves a namespace here, in one order: the user, the session key, the agent, the session itself.
+Laws: every path resolves a namespace here, in one order: the user, the session key, the agent, the session itself.
+Names are trimmed, blank ones count as absent, and long ones are refused, wherever they are given.
 """
 
 from __future__ import annotations
@@ -8,6 +9,7 @@ from __future__ import annotations
 from libravdb_memory.errors import InvalidInputError
 
 DEFAULT_SESSION = "default"
+MAX_NAME_BYTES = 512
 _HISTORY = "history:"
 
 
@@ -47,9 +49,26 @@ def namespace_of(collection: str) -> str | None:
     return collection.removeprefix(_HISTORY) if collection.startswith(_HISTORY) else None
 
 
+def check_place(collection: str, group: str) -> None:
+    """Refuse a turn where no name leads to it."""
+    namespace = namespace_of(collection)
+    if namespace is not None and not (namespace and namespace == namespace.strip() and session_name(group) == group):
+        raise InvalidInputError("session", f"no call can name {namespace!r} / {group!r}: names are trimmed, not blank")
+
+
+def given_user(user: str | None) -> str | None:
+    """The user that a call names, if it names one."""
+    return _given("user", user) or None
+
+
+def given_session(session: str | None) -> str | None:
+    """The session that a call names, if it names one."""
+    return _given("session", session) or None
+
+
 def session_name(session: str | None) -> str:
-    """The session a call is about: blank counts as absent."""
-    return session if _given("session", session) and session is not None else DEFAULT_SESSION
+    """The session a call is about."""
+    return given_session(session) or DEFAULT_SESSION
 
 
 def _given(field: str, value: object) -> str:
@@ -57,4 +76,7 @@ def _given(field: str, value: object) -> str:
         return ""
     if not isinstance(value, str):
         raise InvalidInputError(field, f"must be text, not {type(value).__name__}")
-    return value.strip()
+    name = value.strip()
+    if (size := len(name.encode("utf-8", "surrogatepass"))) > MAX_NAME_BYTES:
+        raise InvalidInputError(field, f"has {size} bytes; at most {MAX_NAME_BYTES} are taken")
+    return name

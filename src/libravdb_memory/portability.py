@@ -25,6 +25,7 @@ from libravdb_memory.errors import InvalidInputError, NotFoundError
 from libravdb_memory.identity import Json, canonical_json, content_hash
 from libravdb_memory.ingest.turns import checked_metadata, checked_name, checked_text, milliseconds
 from libravdb_memory.model import Draft, Record
+from libravdb_memory.namespaces import check_place
 from libravdb_memory.store.protocol import Key, Link, Mark, Progress, Put, Store, Write
 
 FORMAT = "libravdb-memory"
@@ -234,6 +235,7 @@ def _put(reader: _Reader, item: Mapping[str, Json], policies: Mapping[str, _Poli
         milliseconds("ts", ts)
         checked_text("text", draft.text)
         checked_text("group", draft.group)
+        check_place(collection, draft.group)
         checked_metadata(metadata)
     except InvalidInputError as error:
         raise reader.error(str(error)) from None

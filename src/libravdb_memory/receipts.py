@@ -15,13 +15,14 @@ import threading
 import zlib
 from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass
+from itertools import islice
 from typing import Any, cast
 
 from libravdb_memory.assemble.budget import AssemblySettings
 from libravdb_memory.assemble.fill import Candidate, Offer, Rule, fill, same_text
 from libravdb_memory.assemble.receipt import Assembly, Rejection
 from libravdb_memory.assemble.tail import TailTurn
-from libravdb_memory.errors import NotFoundError
+from libravdb_memory.errors import AmbiguousIdError, NotFoundError
 from libravdb_memory.gate.echo import Fingerprint, fingerprint
 from libravdb_memory.model import Draft, Record
 from libravdb_memory.namespaces import namespace_of
@@ -66,20 +67,32 @@ class Replay:
 
 @dataclass(frozen=True, slots=True)
 class WhyNot:
-    """Why a record is not in a prompt. `rejection` is None when it was never offered, or is in it after all."""
+    """Why a record is not in a prompt. `rejection` is None when it was never offered, or is in it after all. `session`
+    is that of the record, empty when it has none or was not offered."""
 
     record_id: str
     reason: str
     rejection: Rejection | None = None
+    session: str = ""
 
 
-def why_not(assembly: Assembly, record_id: str) -> WhyNot:
-    for rejection in assembly.rejections:
-        if rejection.id == record_id:
-            return WhyNot(record_id, f"{rejection.reason}, margin {rejection.margin:g}", rejection)
-    if any(item.id == record_id for item in assembly.items):
-        return WhyNot(record_id, "it is in the prompt")
-    return WhyNot(record_id, "it was not among the candidates of this question")
+def why_not(assembly: Assembly, record: str, session: str | None = None) -> WhyNot:
+    """`record` is an id or, where several sessions have that id, `session/id`."""
+    rejections = {(each.session, each.id): each for each in reversed(assembly.rejections)}
+    items = {(each.session, each.id) for each in assembly.items}
+    offered = [place for place in (rejections.keys() | items) if _is_named(place, record, session)]
+    if len(offered) > 1:
+        raise AmbiguousIdError(record, len(offered), tuple(sorted(place[0] for place in offered)))
+    if not offered:
+        return WhyNot(record, "it was not among the candidates of this question")
+    of_session, record_id = offered[0]
+    rejection = rejections.get(offered[0])
+    reason = "it is in the prompt" if rejection is None else f"{rejection.reason}, margin {rejection.margin:g}"
+    return WhyNot(record_id, reason, rejection, of_session)
+
+
+def _is_named(place: tuple[str, str], record: str, session: str | None) -> bool:
+    return session in (None, place[0]) and record in (place[1], "/".join(place))
 
 
 def hash_of(text: str) -> str:
@@ -132,10 +145,13 @@ class ReceiptLog:
                 return _unpacked(record)
         raise NotFoundError(receipt_id)
 
-    def recent(self, namespace: str, limit: int) -> tuple[Receipt, ...]:
-        """Newest first."""
+    def recent(self, namespace: str, limit: int, session: str | None = None) -> tuple[Receipt, ...]:
+        """Newest first, of all sessions or of one."""
         self.flush()
-        return self._newest(namespace, limit)
+        if session is None:
+            return self._newest(namespace, limit)
+        of_session = (receipt for receipt in self._all(namespace, newest_first=True) if receipt.session == session)
+        return tuple(islice(of_session, limit))
 
     def replay(self, receipt: Receipt) -> Replay:
         if receipt.counter_id != self._counter.id:
@@ -209,10 +225,10 @@ class ReceiptLog:
         page = self._store.page(_PREFIX + namespace, limit=limit, newest_first=True)
         return tuple(map(_unpacked, page.records))
 
-    def _all(self, namespace: str) -> Iterator[Receipt]:
+    def _all(self, namespace: str, *, newest_first: bool = False) -> Iterator[Receipt]:
         cursor: str | None = None
         while True:
-            page = self._store.page(_PREFIX + namespace, after=cursor, limit=100)
+            page = self._store.page(_PREFIX + namespace, after=cursor, limit=100, newest_first=newest_first)
             yield from map(_unpacked, page.records)
             if (cursor := page.cursor) is None:
                 return

@@ -158,6 +158,18 @@ def test_receipts_are_listed_newest_first_for_one_user(cli: Run, told: None) -> 
     assert cli("receipts", "-u", "bob").out == ""
 
 
+def test_receipts_of_a_session_and_a_record_of_a_session_can_be_named(cli: Run, told: None) -> None:
+    cli("add", "The database is backed up at night.", "-u", "ada", "-s", "s1", "--id", "l")
+    elsewhere = json.loads(cli("context", "-u", "ada", "-s", "s3", "--prompt", "lunch?", "--json").out)["receipt"]
+    receipt = receipt_of(cli)
+    listed = json.loads(cli("receipts", "-u", "ada", "-s", "s2", "--json").out)["receipts"]
+    assert [each["id"] for each in listed] == [receipt] and elsewhere != receipt
+    refused = cli("why-not", receipt, "l")
+    assert refused.code == 3 and "in the sessions 's1', 's2'; give its session too" in refused.err
+    assert "in the tail" in cli("why-not", receipt, "l", "-s", "s2").out
+    assert cli("why-not", receipt, "s1/l").out == "s1/l: it is in the prompt\n"
+
+
 @pytest.mark.parametrize("arguments", [["why", "x"], ["why-not", "x", "y"], ["replay", "x"]])
 def test_an_unknown_receipt_is_not_found(cli: Run, told: None, arguments: list[str]) -> None:
     result = cli(*arguments)

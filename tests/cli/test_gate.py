@@ -43,6 +43,19 @@ def test_the_json_of_an_explanation_is_the_decision(cli: Run) -> None:
     assert sum(form["weights"]["conversational"].values()) == pytest.approx(1)
 
 
+def test_what_memory_said_itself_is_left_out_of_an_explanation(cli: Run) -> None:
+    story = "The grey heron nests on the northern shore of the lake near the old wooden mill since spring."
+    cli("add", story, "-u", "ada", "-s", "old", "--role", "assistant")
+    cli("context", "-u", "ada", "-s", "new", "--prompt", "where does the heron nest?")
+    text = f"{story} I prefer window seats on the morning train to Porto."
+    form = json.loads(cli("gate", "explain", text, "-u", "ada", "--json").out)
+    assert form["heard"] == "I prefer window seats on the morning train to Porto."
+    spans = [span for fired in form["fired"] for span in fired["spans"]]
+    assert spans and all(form["heard"][span["start"] : span["end"]] == span["text"] for span in spans)
+    shown = cli("gate", "explain", text, "-u", "ada").out
+    assert "0-8 'I prefer'" in shown and "the rest was said by memory itself" in shown
+
+
 def test_explain_judges_against_the_memory_of_a_user(cli: Run) -> None:
     for _ in range(3):
         cli("add", "I prefer window seats on trains.", "-u", "ada")

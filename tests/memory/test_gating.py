@@ -145,6 +145,19 @@ def test_what_a_turn_adds_to_an_echo_is_judged_for_itself(memory: Memory) -> Non
     assert facts is not None and facts["echo"] is True and facts["durable"] is True
 
 
+def test_an_explanation_speaks_of_the_words_that_were_judged(memory: Memory) -> None:
+    story = "The grey heron nests on the northern shore of the lake near the old wooden mill since spring."
+    own = "My sister Ada prefers the window seat."
+    memory.ingest(story, user="ada", session="old", role="assistant")
+    assert memory.wait(30)
+    memory.context("where does the heron nest?", user="ada", session="s", budget=2000)
+    decision = memory.explain_gate(f"{story} {own}", user="ada")
+    assert decision.heard == own
+    assert decision.fired and all(end <= len(own) for fired in decision.fired for _, end in fired.spans)
+    assert memory.explain_gate(f"{story} So.", user="ada").durable is False, "as the gate itself decides"
+    assert memory.explain_gate(own, user="ada").heard is own
+
+
 def test_a_repeated_prompt_is_no_echo_of_what_was_recalled_for_it(memory: Memory) -> None:
     prompt = "please remember that the release train leaves every second thursday at noon sharp"
     for number in range(3):

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from libravdb_memory import Config, Memory, load_config
+from libravdb_memory import Config, InvalidInputError, Memory, load_config
 from libravdb_memory.assemble.messages import MESSAGE_OVERHEAD, message_cost
 from libravdb_memory.namespaces import history_of
 from libravdb_memory.tokens import EstimatingCounter
@@ -117,3 +117,53 @@ def test_a_long_conversation_stays_within_its_window(memory: Memory) -> None:
     left = [message for message in history if id(message) not in kept]
     assert all(message["content"] in held for message in left if message["content"])
     assert len(stored(memory, "ada")) == len(left)
+
+
+@pytest.mark.parametrize(
+    ("messages", "place"),
+    [
+        (5, "messages"),
+        ("hello", "messages"),
+        ({"role": "user", "content": "x"}, "messages"),
+        (["x"], "messages[0]"),
+        ([None], "messages[0]"),
+        ([{"role": "user", "content": "x"}, 7], "messages[1]"),
+        ([{"role": 1}], "messages[0].role"),
+        ([{"role": "user", "content": 5}], "messages[0].content"),
+        ([{"role": "user", "content": b"x"}], "messages[0].content"),
+        ([{"role": "user", "content": {"text": "x"}}], "messages[0].content"),
+        ([{"role": "user", "content": ["x", 5]}], "messages[0].content[1]"),
+        ([{"role": "user", "content": [{"type": "image", "data": b"x"}]}], "messages[0].content[0]"),
+        ([{"role": "assistant", "tool_calls": 5}], "messages[0].tool_calls"),
+        ([{"role": "assistant", "tool_calls": [{"id": object()}]}], "messages[0].tool_calls"),
+        ([{"role": "assistant", "function_call": {1, 2}}], "messages[0].function_call"),
+        ([{"role": "tool", "tool_call_id": 5}], "messages[0].tool_call_id"),
+    ],
+)
+@pytest.mark.parametrize("mode", ["augment", "own"])
+def test_what_is_no_message_is_refused_with_its_place(memory: Memory, messages: Any, place: str, mode: Any) -> None:
+    with pytest.raises(InvalidInputError) as refusal:
+        memory.context("and now?", user="ada", session="s", budget=600, messages=messages, mode=mode)
+    assert refusal.value.field == place
+    assert stored(memory, "ada") == []
+
+
+anything = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=8) | st.binary(max_size=4),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=3) | st.integers(), inner, max_size=3),
+    max_leaves=6,
+)
+oddities = st.dictionaries(
+    st.sampled_from(["role", "content", "tool_calls", "function_call", "tool_call_id", "toolCallId", "id", "type"]),
+    anything,
+    max_size=4,
+)
+
+
+@settings(max_examples=300)
+@given(st.lists(oddities | anything, max_size=3) | anything, st.sampled_from(["augment", "own"]))
+def test_any_value_for_messages_is_taken_or_refused_in_words(shared: Memory, messages: Any, mode: Any) -> None:
+    try:
+        shared.context("and now?", user="odd", session="s", budget=200, messages=messages, mode=mode)
+    except InvalidInputError as refusal:
+        assert refusal.reason

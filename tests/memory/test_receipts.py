@@ -12,7 +12,7 @@ from typing import get_args
 import pytest
 from tests.memory.conversing import TOKENIZER, with_assembly
 
-from libravdb_memory import Config, Memory, NotFoundError
+from libravdb_memory import AmbiguousIdError, Config, Memory, NotFoundError
 from libravdb_memory.assemble.receipt import Reason
 from libravdb_memory.model import Draft
 from libravdb_memory.namespaces import guidance_of
@@ -194,3 +194,28 @@ def test_every_reason_for_staying_out_is_named_with_its_margin(memory: Memory) -
     assert memory.why_not(name, "nothing").reason.startswith("it was not among")
     inside = next(record for record in ("first", "second") if found[record] is None)
     assert memory.why_not(name, inside).reason == "it is in the prompt"
+
+
+def test_receipts_of_a_session_are_those_of_no_other(memory: Memory) -> None:
+    asked = [(session, memory.context("x", user="ada", session=session).receipt.id) for session in "abcab" * 30]
+    of_b = [receipt for session, receipt in asked if session == "b"]
+    assert [receipt.id for receipt in memory.receipts(user="ada", session="b", limit=100)] == of_b[::-1]
+    assert [receipt.id for receipt in memory.receipts(user="ada", session="b", limit=3)] == of_b[:-4:-1]
+    assert len(memory.receipts(user="ada", limit=500)) == 150
+    assert memory.receipts(user="ada", session="d") == ()
+
+
+def test_an_id_that_two_sessions_have_is_explained_for_the_session_named(memory: Memory) -> None:
+    memory.ingest("herons nest in April", user="ada", session="one", id="same")
+    memory.ingest("herons and more herons " * 60, user="ada", session="two/2", id="same")
+    assert memory.wait(30)
+    name = memory.context("where do herons nest?", user="ada", session="s", budget=150).receipt.id
+    with pytest.raises(AmbiguousIdError) as refusal:
+        memory.why_not(name, "same")
+    assert refusal.value.sessions == ("one", "two/2")
+    inside, outside = memory.why_not(name, "same", session="one"), memory.why_not(name, "two/2/same")
+    assert (inside.session, inside.reason) == ("one", "it is in the prompt")
+    assert outside == memory.why_not(name, "same", session=" two/2 ")
+    assert (outside.session, outside.record_id) == ("two/2", "same")
+    assert outside.rejection is not None and outside.rejection.reason == "budget"
+    assert memory.why_not(name, "same", session="three").reason.startswith("it was not among")

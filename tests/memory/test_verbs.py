@@ -205,7 +205,7 @@ def test_every_text_and_name_comes_back_exactly(
         turn = memory.ingest(text, user=user, session=session, role=role, id=turn_id)
     except ConflictError:
         return
-    assert (turn.text, turn.session, turn.role, turn.id) == (text, session, role, turn_id)
+    assert (turn.text, turn.session, turn.role, turn.id) == (text, session.strip(), role, turn_id)
     assert memory.get(turn_id, user=user, session=session) == turn
     memory.search(text, user=user)
 

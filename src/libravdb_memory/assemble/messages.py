@@ -147,4 +147,8 @@ def _content_pieces(content: object) -> Iterator[str]:
 
 def _parts(content: object) -> Iterator[Message]:
     if isinstance(content, Sequence) and not isinstance(content, str | bytes):
-        yield from (cast(Message, part) for part in cast(Sequence[object], content) if isinstance(part, Mapping))
+        for part in cast(Sequence[object], content):
+            if isinstance(part, Mapping):
+                yield cast(Message, part)
+            elif isinstance(part, str):
+                yield {"type": "text", "text": part}

@@ -76,11 +76,17 @@ def render_rejection(rejection: Rejection, texts: Mapping[tuple[str, str], str],
 
 def render_why_not(found: WhyNot, receipt: Receipt, width: int) -> str:
     if found.rejection is None:
-        return f"{harmless(found.record_id)}: {harmless(found.reason)}"
+        return f"{_named(found)}: {harmless(found.reason)}"
     lines = [render_rejection(found.rejection, _texts(receipt), width)]
+    if found.session:
+        lines.append(_UNDER + click.style(f"session {harmless(found.session)}", dim=True))
     if found.rejection.parts:
         lines.append(_working(found.rejection.parts, width))
     return "\n".join(lines)
+
+
+def _named(found: WhyNot) -> str:
+    return harmless(f"{found.session}/{found.record_id}" if found.session else found.record_id)
 
 
 def render_receipts(receipts: Sequence[Receipt], width: int) -> str:

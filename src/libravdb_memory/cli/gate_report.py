@@ -35,8 +35,13 @@ def contributions(signals: Mapping[str, float], settings: GateSettings) -> dict[
 
 
 def render_decision(text: str, decision: Decision, settings: GateSettings, width: int) -> str:
-    parts = [_verdict(decision), table(list(_law(decision, settings))), table(list(_signals(decision)))]
-    fired = "\n".join(_fired(text, decision, width))
+    parts = [
+        _verdict(decision),
+        *_left_out(text, decision),
+        table(list(_law(decision, settings))),
+        table(list(_signals(decision))),
+    ]
+    fired = "\n".join(_fired(decision, width))
     parts.append(fired or click.style("no pattern fired", dim=True))
     return "\n\n".join(parts)
 
@@ -46,6 +51,12 @@ def _verdict(decision: Decision) -> str:
     side = "above" if margin >= 0 else "below"
     verdict = click.style("durable", fg="green", bold=True) if decision.durable else click.style("refused", fg="yellow")
     return f"{verdict}: G {decision.score:.3f}, {abs(margin):.3f} {side} the threshold {decision.threshold:g}"
+
+
+def _left_out(text: str, decision: Decision) -> Iterator[str]:
+    if decision.heard != text:
+        left = f"judged by {len(decision.heard):,} of {len(text):,} characters: the rest was said by memory itself"
+        yield click.style(f"{left}; places are in what remains", dim=True)
 
 
 def _law(decision: Decision, settings: GateSettings) -> Iterator[tuple[str, str]]:
@@ -79,10 +90,10 @@ def _signals(decision: Decision) -> Iterator[tuple[str, str]]:
         yield symbol, f"{name:<13}  {bar(value, 1.0, _BAR)}  {value:.3f}"
 
 
-def _fired(text: str, decision: Decision, width: int) -> Iterator[str]:
+def _fired(decision: Decision, width: int) -> Iterator[str]:
     for fired in decision.fired:
         head = f"{fired.family:<13}  {clip(fired.pattern, 18):<18} +{fired.weight:.2f}  "
-        places = "  ".join(f"{start}-{end} {clip(text[start:end], _SNIPPET)!r}" for start, end in fired.spans)
+        places = "  ".join(f"{start}-{end} {clip(decision.heard[start:end], _SNIPPET)!r}" for start, end in fired.spans)
         yield head + click.style(clip(places, max(width - len(head), 20)), fg="cyan")
 
 
@@ -122,8 +133,9 @@ def _share(value: float | None) -> str:
 # ── for programs ─────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def decision_form(text: str, decision: Decision, settings: GateSettings) -> dict[str, Any]:
+def decision_form(decision: Decision, settings: GateSettings) -> dict[str, Any]:
     return {
+        "heard": decision.heard,
         "durable": decision.durable,
         "g": decision.score,
         "threshold": decision.threshold,
@@ -142,7 +154,9 @@ def decision_form(text: str, decision: Decision, settings: GateSettings) -> dict
                 "family": fired.family,
                 "pattern": fired.pattern,
                 "weight": fired.weight,
-                "spans": [{"start": start, "end": end, "text": text[start:end]} for start, end in fired.spans],
+                "spans": [
+                    {"start": start, "end": end, "text": decision.heard[start:end]} for start, end in fired.spans
+                ],
             }
             for fired in decision.fired
         ],

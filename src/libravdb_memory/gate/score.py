@@ -40,7 +40,8 @@ class Neighbours:
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """All signals, so that a decision can be stored, explained and calibrated."""
+    """All signals, so that a decision can be stored, explained and calibrated. `heard` is the text that was judged;
+    the spans of what fired are places in it."""
 
     score: float
     durable: bool
@@ -57,6 +58,7 @@ class Decision:
     conversational: float
     engineering: float
     fired: tuple[Fired, ...]
+    heard: str
 
     def signals(self) -> dict[str, float]:
         """By the names that clients of the protocol read."""
@@ -117,6 +119,7 @@ def decide(text: str, neighbours: Neighbours, settings: GateSettings) -> Decisio
         conversational=conversational,
         engineering=engineering,
         fired=_placed((technical, personal, specificity, actionability, structure), len(text) - len(seen)),
+        heard=text,
     )
 
 
@@ -138,7 +141,7 @@ def _seen(text: str) -> str:
 
 
 def _placed(signals: Sequence[Signal], left_out: int) -> tuple[Fired, ...]:
-    """Everything that fired, with spans of the whole text."""
+    """Everything that fired, with spans of the whole text that was heard."""
     fired = tuple(item for signal in signals for item in signal.fired)
     if not left_out:
         return fired

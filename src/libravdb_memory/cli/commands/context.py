@@ -82,11 +82,12 @@ def why(invocation: Invocation, receipt_id: str) -> None:
 @command("why-not")
 @receipt_argument
 @click.argument("record_id", metavar="RECORD")
+@click.option("-s", "--session", help="The session of RECORD, where several have that id.")
 @click.pass_obj
-def why_not(invocation: Invocation, receipt_id: str, record_id: str) -> None:
-    """Say why RECORD is not in the prompt with this receipt."""
+def why_not(invocation: Invocation, receipt_id: str, record_id: str, session: str | None) -> None:
+    """Say why RECORD is not in the prompt with this receipt. RECORD is an id, or SESSION/id."""
     with invocation.open_memory() as memory:
-        receipt, found = memory.why(receipt_id), memory.why_not(receipt_id, record_id)
+        receipt, found = memory.why(receipt_id), memory.why_not(receipt_id, record_id, session=session)
     if invocation.as_json:
         invocation.terminal.json(asdict(found))
     else:
@@ -115,7 +116,7 @@ def replay(invocation: Invocation, receipt_id: str) -> int:
 @click.option("--limit", type=click.IntRange(min=1), default=20, show_default=True, help="How many at most.")
 @click.pass_obj
 def receipts(invocation: Invocation, user: str | None, session: str | None, limit: int) -> None:
-    """List the newest receipts of a user, or of a session without one."""
+    """List the newest receipts of a user, or of one session."""
     with invocation.open_memory() as memory:
         found = memory.receipts(user=user, session=session, limit=limit)
     if invocation.as_json:

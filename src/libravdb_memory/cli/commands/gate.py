@@ -38,7 +38,7 @@ def explain(invocation: Invocation, text: str, user: str | None) -> None:
     with _judge(invocation, user) as judge:
         decision = judge(text)
     if invocation.as_json:
-        terminal.json(decision_form(text, decision, settings))
+        terminal.json(decision_form(decision, settings))
     else:
         terminal.data(render_decision(text, decision, settings, terminal.width))
 
