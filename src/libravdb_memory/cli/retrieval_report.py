@@ -26,8 +26,9 @@ def render(results: Mapping[str, Any], width: int) -> str:
 
 
 def filler_note(turns: int) -> str:
-    minutes = turns / EMBEDDED_PER_S / 60
-    return f"{counted(turns, 'filler turn')} for every user: about {minutes:.1f} min to embed for each, on one core"
+    seconds = turns / EMBEDDED_PER_S
+    estimate = f"{seconds / 60:.0f} minutes" if seconds > 90 else f"{seconds:.0f} seconds"
+    return f"{counted(turns, 'filler turn')} for every user: about {estimate} to embed for each, on one core"
 
 
 def _data(results: Mapping[str, Any]) -> str:

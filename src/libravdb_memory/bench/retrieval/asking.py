@@ -100,10 +100,11 @@ def ingest(memory: Memory, users: Sequence[Speaking], filler: int, progress: Pro
             progress(done, total)
 
 
-def open_indexes(memory: Memory, users: Sequence[Speaking]) -> None:
+def open_indexes(memory: Memory, users: Sequence[Speaking], progress: Progress) -> None:
     """The first search of a large collection begins its index; nothing is measured before that stands."""
-    for user in users:
+    for done, user in enumerate(users, 1):
         memory.search("what did we say?", user=user.user, k=1)
+        progress(done, len(users))
     while any("building" in state for state in memory.status().store.indexes.values()):
         time.sleep(_GLANCE_S)
 

@@ -13,8 +13,8 @@ from libravdb_memory.bench.texts import conversation
 
 _SESSION_TURNS = 40
 _GAP_MS = 60_000
-EMBEDDED_PER_S = 170
-"""The bundled model on one ordinary core, for estimates."""
+EMBEDDED_PER_S = 120
+"""By the bundled model on one ordinary core, judged by the gate; for estimates."""
 
 
 def with_filler(turns: Sequence[Said], count: int, seed: int) -> Iterator[Said]:

@@ -75,7 +75,8 @@ def _measured(
         with stage("embedding", "turns") as progress:
             memory.reindex(progress)
         if options.filler:
-            open_indexes(memory, users)
+            with stage("building indexes", "users") as progress:
+                open_indexes(memory, users, progress)
         counter = make_counter(config.assembly.tokenizer)
         asking = Asking(memory, embedder, counter, options.depths, contexts=options.contexts)
         with stage("asking", "questions") as progress:
