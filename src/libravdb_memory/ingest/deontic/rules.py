@@ -11,12 +11,14 @@ from collections.abc import Iterator
 from . import lexicon as lex
 from .clause import Clause, Modality
 from .main_clause import explicit_modality_of, modality_of
+from .orders import OBJECTS
 from .tokens import CODE, SYMBOL, Sentence, Token
 from .verbs import NOUN_VERBS, VERBS
 
 LABEL_WORDS = 7
 WORDS_READ = 400  # of one clause; the rest cannot change what its beginning is
 CUTS = frozenset({";", "—"})
+OUTCOMES = lex.NEVER_SAID | frozenset("see find hear feel get win notice mind fear lose regret".split())
 SIGNS = frozenset({SYMBOL, ",", "—", ";", ":", "'"})
 
 Found = tuple[Modality, int, int]  # modality, start, end
@@ -50,7 +52,8 @@ def _rules_of_parts(parts: list[Part], sentence: Sentence, *, strict: bool, glos
         end = sentence.end if last else part[-1].end
         clause = _clause(part, sentence.terminal if last or sentence.terminal == "?" else ".")
         explained = strict or (gloss and index == 0)
-        modality = explicit_modality_of(clause) if explained else modality_of(clause, after_rule=ruled or index == 0)
+        orders = ruled or index == 0 or _turns_to_you(parts[index - 1][0], clause)
+        modality = explicit_modality_of(clause) if explained else modality_of(clause, after_rule=orders)
         if index and modality == "permitted" and clause.words[:2] == ["you", "can"]:
             modality = None  # "The town is tiny; you can cross it in ten minutes."
         ruled = ruled or modality is not None
@@ -62,6 +65,21 @@ def _rules_of_parts(parts: list[Part], sentence: Sentence, *, strict: bool, glos
         held = (modality, part[0].start, end) if modality else None
     if held:
         yield held
+
+
+def _turns_to_you(before: tuple[Token, ...], clause: Clause) -> bool:
+    """ "You may ask, but never guess", "The cache is warm, but never trust it": the clause before is about you, or its
+    subject would need another form of the verb. Not "It is fast, but never idle", "You may look, but never find it"."""
+    said = [token.text for token in before[:WORDS_READ]]
+    at = 1 if clause.word(0) in {"but", "and", "so"} else 0
+    verb = clause.word(at + 1)
+    if clause.word(at) not in {"never", "always"} or verb not in VERBS or verb in OUTCOMES:
+        return False
+    if said[:1] == ["you"] and said[1:2] in (["may"], ["can"], ["must"], ["should"]):
+        return True
+    others = (lex.FINITE | lex.PAST | lex.SUBORDINATORS | lex.SUBJECT_PRONOUNS) - {"is", "has", "it", "this", "that"}
+    singular = not {"is", "has"}.isdisjoint(said) and others.isdisjoint(said)
+    return singular and clause.word(at + 2) in OBJECTS
 
 
 def _without_signs(tokens: tuple[Token, ...]) -> tuple[Token, ...]:
