@@ -6,6 +6,7 @@ Laws:
 2. Vectors are finite; normalised ones have length 1, except that of a text without any token, which is zero.
 3. `space` is known without loading the model.
 4. Loading happens on first use or in `warm_up`, never at import or construction.
+5. Token rows come from the pass that makes the pooled vector, which is the same, bit for bit, with or without them.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias, runtime_checkable
 
 from libravdb_memory.identity import canonical_json
 
@@ -22,6 +23,9 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 Pooling: TypeAlias = Literal["mean", "cls", "last", "none"]
+
+TOKEN_DIMENSIONS = 128
+_ID_BYTES = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,3 +74,55 @@ class Embedder(Protocol):
     def embed_query(self, text: str) -> NDArray[np.float32]: ...
 
     def close(self) -> None: ...
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TokenRows:
+    """The tokens of a text that carry meaning, in order: their ids, and unit vectors scaled to int8 (127 = 1.0)."""
+
+    ids: NDArray[np.uint16]
+    rows: NDArray[np.int8]
+
+    def __post_init__(self) -> None:
+        if self.ids.ndim != 1 or self.rows.ndim != 2 or len(self.ids) != len(self.rows):
+            raise ValueError(f"one row for each id is needed, not shapes {self.ids.shape} and {self.rows.shape}")
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+    def to_bytes(self) -> bytes:
+        """The ids as little-endian u16, then the rows; nothing for no token."""
+        return self.ids.astype("<u2").tobytes() + self.rows.astype("i1").tobytes()
+
+
+def token_rows(data: bytes, dimensions: int = TOKEN_DIMENSIONS) -> TokenRows:
+    """The inverse of `TokenRows.to_bytes`. Raises ValueError for bytes that are no whole number of rows."""
+    import numpy as np
+
+    count, rest = divmod(len(data), _ID_BYTES + dimensions)
+    if rest:
+        raise ValueError(f"{len(data)} bytes are no whole number of {dimensions}-dimensional token rows")
+    ids = np.frombuffer(data, dtype="<u2", count=count).astype(np.uint16, copy=False)
+    rows = np.frombuffer(data, dtype=np.int8, offset=count * _ID_BYTES).reshape(count, dimensions)
+    return TokenRows(ids=ids, rows=rows)
+
+
+@runtime_checkable
+class TokenEmbedder(Embedder, Protocol):
+    """An engine that also gives small vectors of a text's single tokens, for late interaction."""
+
+    @property
+    def token_rule(self) -> str:
+        """The identity of the token rows: rows of two rules must never be compared; "" when this engine makes none.
+
+        A tagged hash over projection, pruning rule, length and model revision, known without loading the model.
+        """
+        ...
+
+    def read_documents(self, texts: Sequence[str]) -> tuple[NDArray[np.float32], list[TokenRows]]:
+        """`embed_documents`, and the token rows of each text, from the same pass."""
+        ...
+
+    def read_query(self, text: str) -> tuple[NDArray[np.float32], TokenRows]:
+        """`embed_query`, and the token rows of the text, from the same pass."""
+        ...
