@@ -16,6 +16,8 @@ Laws, for every implementation (tests/store/conformance.py runs them):
    who follows the log in order to mark records would otherwise follow itself.
 9. Records of an unsearchable collection are read by address and page by page only: they are in no text index, need no
    vector, and no search finds them.
+10. A space may keep a token row (opaque bytes) beside each vector, all made by one rule. Vector and row are stored in
+   one step and leave together; a row is only ever handed to who names the rule that made it.
 """
 
 from __future__ import annotations
@@ -230,13 +232,15 @@ class TextQuery:
 @dataclass(frozen=True, slots=True)
 class Space:
     """An embedding space known to the store. `fingerprint` is the embedder's tagged identity; equal means the same
-    vectors, digit for digit, may be compared."""
+    vectors, digit for digit, may be compared. `tokens` is the rule by which the token rows beside the vectors are
+    made; empty: there are none."""
 
     key: int
     fingerprint: str
     label: str
     dimensions: int
     active: bool
+    tokens: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -246,6 +250,23 @@ class Unembedded:
     ref: int
     text: str
     version: int
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a record stands, and what can be told of it without reading it: `before` and `after` are the records next
+    to it in its group by ref (None at an end), `length` its characters, `asks` whether it ends in a question mark
+    (white space aside). `role` and `speaker` are metadata of these names, empty where there is no such text."""
+
+    ref: int
+    group: int
+    ts: int
+    before: int | None
+    after: int | None
+    role: str
+    speaker: str
+    length: int
+    asks: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -369,6 +390,15 @@ class Store(Protocol):
 
     def changes_since(self, sequence: int, limit: int = 10_000) -> tuple[Change, ...]: ...
 
+    def places(self, refs: Sequence[int]) -> dict[int, Place]:
+        """Of those records that are there. Cheap: made for hundreds of candidates of one question."""
+        ...
+
+    def speakers(self, collection: str) -> tuple[str, ...]:
+        """Who speaks in a collection: at most 64 names, the most frequent first. Costs nothing while nothing is added.
+        Names of records that were replaced or removed may stay until the store is opened again; erased ones do not."""
+        ...
+
     # searching
     def search_text(
         self, collection: str, query: TextQuery, k: int, *, where: Filter | None = None
@@ -384,6 +414,11 @@ class Store(Protocol):
         exact: bool = False,
     ) -> VectorHits: ...
 
+    def similarities(self, collection: str, vector: NDArray[np.float32], refs: Sequence[int]) -> dict[int, float]:
+        """The exact cosines, in the active space, of those of these records that are in the collection and have a
+        vector: the scores `search_vectors` would give them."""
+        ...
+
     # embedding spaces
     def spaces(self) -> tuple[Space, ...]: ...
 
@@ -393,7 +428,15 @@ class Store(Protocol):
 
     def drop_space(self, space: Space) -> None: ...
 
-    def unembedded(self, space: Space, limit: int) -> tuple[Unembedded, ...]: ...
+    def keep_tokens(self, space: Space, rule: str) -> Space:
+        """From now on this space keeps token rows made by that rule ("": none). The same rule again changes nothing;
+        another one drops the rows there, and every record counts as unembedded until it has its new one. Searches by
+        meaning are not disturbed meanwhile. Go on with the space returned."""
+        ...
+
+    def unembedded(self, space: Space, limit: int) -> tuple[Unembedded, ...]:
+        """Records that lack a vector, oldest change first; after them those that lack only their token row."""
+        ...
 
     def count_unembedded(self, space: Space) -> int: ...
 
@@ -404,9 +447,15 @@ class Store(Protocol):
         vectors: NDArray[np.float32],
         *,
         versions: Sequence[int] | None = None,
+        tokens: Sequence[bytes] | None = None,
     ) -> int:
         """Store vectors of records that are still there and, when `versions` is given, unchanged since the text was
-        read; the others are ignored. Returns how many were stored."""
+        read; the others are ignored. Returns how many were stored. `tokens` are the rows by the space's rule: needed if
+        it has one and refused if not (InvalidInputError), as is a space whose rule is another by now."""
+        ...
+
+    def get_tokens(self, space: Space, refs: Sequence[int]) -> dict[int, bytes]:
+        """The token rows of those records that have one; none when the space keeps them by another rule by now."""
         ...
 
     def get_vectors(self, space: Space, refs: Sequence[int]) -> dict[int, NDArray[np.float32]]:
