@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from libravdb_memory.store.sqlite import vectortable
+from libravdb_memory.store.sqlite import cosine, vectortable
 from libravdb_memory.store.sqlite.exact import ExactCollection
 
 if TYPE_CHECKING:
@@ -69,6 +69,10 @@ class VectorCollection:
                 if hits is not None:
                     return hits, False
         return self._exact.search(read, query, k, eligible, self._limit_bytes), True
+
+    def similarities(self, read: Callable[[], apsw.Connection], query: Query, refs: Refs) -> dict[int, float]:
+        mine, rows = self._rows_of(read, self._mine(refs))
+        return dict(zip(mine.tolist(), cosine.cosines(rows, query).tolist(), strict=True))
 
     def wants_work(self) -> bool:
         """True once for each piece of background work that is due."""

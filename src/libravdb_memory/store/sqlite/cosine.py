@@ -92,7 +92,7 @@ def score(refs: Refs, rows: Rows, query: Query, k: int) -> tuple[Found, ...]:
     """The k best of these rows, scored in double precision."""
     values = np.empty(refs.shape[0], np.float64)
     for start in range(0, refs.shape[0], _BLOCK):
-        values[start : start + _BLOCK] = _precise(rows[start : start + _BLOCK], query)
+        values[start : start + _BLOCK] = cosines(rows[start : start + _BLOCK], query)
     order = np.lexsort((refs, -values))[:k]
     return tuple(map(Found, refs[order].tolist(), values[order].tolist()))
 
@@ -101,7 +101,8 @@ def merge(parts: tuple[tuple[Found, ...], ...], k: int) -> tuple[Found, ...]:
     return tuple(sorted((hit for part in parts for hit in part), key=lambda hit: (-hit.score, hit.ref))[:k])
 
 
-def _precise(rows: Rows, query: Query) -> NDArray[np.float64]:
+def cosines(rows: Rows, query: Query) -> NDArray[np.float64]:
+    """In double precision, each row by itself."""
     wide = rows.astype(np.float64)
     lengths = np.sqrt((wide * wide).sum(axis=1))
     dots = (wide * query.precise).sum(axis=1)

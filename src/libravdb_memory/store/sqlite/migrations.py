@@ -20,7 +20,11 @@ def _tables(db: Database) -> None:
     db.execute("INSERT INTO meta (name, value) VALUES ('uuid', ?)", (str(uuid.uuid4()),))
 
 
-STEPS: tuple[Callable[[Database], None], ...] = (_tables,)
+def _token_rows(db: Database) -> None:
+    db.execute(schema.VERSION_2)
+
+
+STEPS: tuple[Callable[[Database], None], ...] = (_tables, _token_rows)
 
 
 def migrate(db: Database, path: Path, steps: tuple[Callable[[Database], None], ...] = STEPS) -> None:

@@ -2,8 +2,8 @@
 
 A record's `ref` is its collection's key in the high bits and a running number in the low 40: a collection is one range
 of every table keyed by ref. A `grp` belongs to one collection, so (id, grp) is a record's whole address. Vectors live
-in one table per embedding space, `vector_<key>`. The change log tells puts into unsearchable collections apart, so that
-what lacks a vector is known from the log alone.
+in one table per embedding space, `vector_<key>`, their token rows in `token_<key>` if the space keeps any. The change
+log tells puts into unsearchable collections apart, so that what lacks a vector is known from the log alone.
 
 Law: rows of an append-only collection cannot be updated, nor deleted outside the erase path, whoever asks.
 """
@@ -101,9 +101,18 @@ CREATE VIRTUAL TABLE fts USING fts5(
 INSERT INTO fts (fts, rank) VALUES ('secure-delete', 1);
 """  # noqa: S608
 
+VERSION_2 = """
+ALTER TABLE space ADD COLUMN tokens TEXT NOT NULL DEFAULT '';
+ALTER TABLE space ADD COLUMN token_watermark INTEGER NOT NULL DEFAULT 0;
+"""
+
 
 def vector_table(space_key: int) -> str:
     return f"vector_{space_key:d}"
+
+
+def token_table(space_key: int) -> str:
+    return f"token_{space_key:d}"
 
 
 def first_ref(collection_key: int) -> int:

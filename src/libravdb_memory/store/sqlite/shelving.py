@@ -108,6 +108,14 @@ def _scanned(db: Database, collection_key: int, condition: Condition) -> NDArray
     return np.fromiter((ref for (ref,) in rows), np.int64)
 
 
+def similarities(
+    shelf: VectorShelf, space: Space, collection_key: int, vector: object, refs: Sequence[int]
+) -> dict[int, float]:
+    import numpy as np
+
+    return shelf.similarities(space, collection_key, check_query(space, vector), np.array(refs, np.int64))
+
+
 def stored_vectors(connection: apsw.Connection, space: Space, refs: Sequence[int]) -> dict[int, NDArray[np.float32]]:
     import numpy as np
 

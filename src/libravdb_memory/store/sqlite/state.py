@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import apsw
 
 from libravdb_memory.store.protocol import Capabilities, StoreStatus
-from libravdb_memory.store.sqlite import files, spaces
+from libravdb_memory.store.sqlite import files, lacking, spaces
 from libravdb_memory.store.sqlite.database import Database, open_database
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ def status(db: Database, data: Path, shelf: VectorShelf | None) -> StoreStatus:
         sequence=_number(db, "SELECT coalesce(max(sequence), 0) FROM change"),
         bytes_on_disk=files.size_on_disk(data),
         resident_vector_bytes=0 if shelf is None else shelf.resident_bytes,
-        unembedded=0 if active is None else spaces.count_unembedded(db, active),
+        unembedded=0 if active is None else lacking.count_unembedded(db, active),
         spaces=known,
         indexes={} if shelf is None else shelf.describe(),
     )

@@ -26,6 +26,7 @@ from libravdb_memory.store.protocol import (
     Found,
     Key,
     Page,
+    Place,
     Progress,
     Selection,
     Space,
@@ -38,7 +39,20 @@ from libravdb_memory.store.protocol import (
     Write,
 )
 from libravdb_memory.store.settings import StoreSettings
-from libravdb_memory.store.sqlite import erasure, files, fulltext, marks, opening, records, shelving, spaces, state
+from libravdb_memory.store.sqlite import (
+    erasure,
+    files,
+    fulltext,
+    lacking,
+    marks,
+    opening,
+    places,
+    records,
+    shelving,
+    spaces,
+    state,
+    tokenrows,
+)
 from libravdb_memory.store.sqlite.backup import write_backup
 from libravdb_memory.store.sqlite.catalog import Catalog
 from libravdb_memory.store.sqlite.commits import CommitWork
@@ -47,6 +61,7 @@ from libravdb_memory.store.sqlite.database import Database
 from libravdb_memory.store.sqlite.failures import translating
 from libravdb_memory.store.sqlite.groups import GroupApplier
 from libravdb_memory.store.sqlite.marked import MarkedRefs
+from libravdb_memory.store.sqlite.speakers import Speakers
 from libravdb_memory.store.sqlite.verify import verify
 from libravdb_memory.store.sqlite.writer import GroupWriter
 
@@ -68,7 +83,8 @@ class SqliteStore:
         self._catalog = Catalog()
         self._vocabulary = fulltext.Vocabulary()
         self._marked = MarkedRefs()
-        self._completeness = spaces.Completeness()
+        self._speakers = Speakers()
+        self._completeness = lacking.Completeness()
         with translating(data):
             self._lock = opening.own(data, vfs)
             try:
@@ -133,6 +149,7 @@ class SqliteStore:
     def _erased(self, done: tuple[Erasure, list[int]]) -> None:
         self._place.removed(done[1])
         self._marked.removed(done[1])
+        self._speakers.erased(done[1])
         self._writer.empty_log()
 
     def _erase(self, db: Database, selection: Selection) -> tuple[Erasure, list[int]]:
@@ -216,6 +233,16 @@ class SqliteStore:
         with self._reading() as db:
             return records.changes_since(db, sequence, limit)
 
+    def places(self, refs: Sequence[int]) -> dict[int, Place]:
+        with self._reading() as db:
+            return places.places(db, refs, self._path)
+
+    def speakers(self, collection: str) -> tuple[str, ...]:
+        check_text("collection", collection)
+        with self._reading() as db:
+            key = records.searchable_key(db, collection)
+            return () if key is None else self._speakers.of(db, key)
+
     # ── searching ────────────────────────────────────────────────────────────────────────────────────────────────
 
     def search_text(
@@ -250,6 +277,15 @@ class SqliteStore:
             hits, was_exact = self._place.shelf().search(space, key, query, k, eligible, exact)
             return VectorHits(hits, was_exact, complete=not missing, missing=missing)
 
+    def similarities(self, collection: str, vector: NDArray[np.float32], refs: Sequence[int]) -> dict[int, float]:
+        check_text("collection", collection)
+        with self._reading() as db:
+            space = spaces.active_space(db)
+            key = records.searchable_key(db, collection)
+            if space is None or key is None:
+                return {}
+            return shelving.similarities(self._place.shelf(), space, key, vector, refs)
+
     # ── embedding spaces ─────────────────────────────────────────────────────────────────────────────────────────
 
     def spaces(self) -> tuple[Space, ...]:
@@ -266,15 +302,18 @@ class SqliteStore:
     def drop_space(self, space: Space) -> None:
         self._writer.call(lambda db: spaces.drop_space(db, space), lambda _: self._place.dropped(space.key))
 
+    def keep_tokens(self, space: Space, rule: str) -> Space:
+        check_text("rule", rule)
+        return self._writer.call(lambda db: spaces.keep_tokens(db, space, rule))
+
     def unembedded(self, space: Space, limit: int) -> tuple[Unembedded, ...]:
         check_count("limit", limit)
         with self._reading() as db:
-            return spaces.unembedded(db, space, limit)
+            return lacking.unembedded(db, spaces.require(db, space), limit)
 
     def count_unembedded(self, space: Space) -> int:
         with self._reading() as db:
-            spaces.require(db, space)
-            return spaces.count_unembedded(db, space)
+            return lacking.count_unembedded(db, spaces.require(db, space))
 
     def put_vectors(
         self,
@@ -283,13 +322,19 @@ class SqliteStore:
         vectors: NDArray[np.float32],
         *,
         versions: Sequence[int] | None = None,
+        tokens: Sequence[bytes] | None = None,
     ) -> int:
         rows = shelving.check_vectors(space, refs, vectors, versions)
+        tokenrows.check_tokens(refs, tokens)
         stored = self._writer.call(
-            lambda db: spaces.put_vectors(db, space, refs, rows, versions),
-            lambda positions: self._place.added(space.key, refs, rows, positions),
+            lambda db: spaces.put_vectors(db, space, refs, rows, versions, tokens),
+            lambda stored: self._place.added(space.key, refs, rows, stored.changed),
         )
-        return len(stored)
+        return stored.count
+
+    def get_tokens(self, space: Space, refs: Sequence[int]) -> dict[int, bytes]:
+        with self._reading() as db:
+            return tokenrows.get_tokens(db, space, refs)
 
     def get_vectors(self, space: Space, refs: Sequence[int]) -> dict[int, NDArray[np.float32]]:
         with self._reading() as db:

@@ -73,6 +73,13 @@ class VectorShelf:
             self._account(place)
             self._schedule(collection)
 
+    def similarities(
+        self, space: Space, collection_key: int, query: NDArray[np.float32], refs: NDArray[np.int64]
+    ) -> dict[int, float]:
+        """Cosines of those refs of a collection that have a vector; nothing is loaded for it."""
+        prepared = cosine.prepare(query, space.dimensions)
+        return self._collection(space, collection_key).similarities(self._read, prepared, refs)
+
     def added(self, space_key: int, refs: Sequence[int], vectors: NDArray[np.float32]) -> None:
         every = np.asarray(refs, np.int64)
         for collection_key, mine in _by_collection(every):

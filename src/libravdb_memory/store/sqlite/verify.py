@@ -15,9 +15,9 @@ import apsw
 from libravdb_memory.errors import StoreCorruptError
 from libravdb_memory.identity import content_hash
 from libravdb_memory.store.protocol import Problem, Progress, Space, Verification
-from libravdb_memory.store.sqlite import spaces
+from libravdb_memory.store.sqlite import lacking, spaces
 from libravdb_memory.store.sqlite.database import Database
-from libravdb_memory.store.sqlite.schema import REF_BITS, vector_table
+from libravdb_memory.store.sqlite.schema import REF_BITS, token_table, vector_table
 from libravdb_memory.store.sqlite.writer import GroupWriter
 
 if TYPE_CHECKING:
@@ -72,6 +72,7 @@ def verify(
         lambda: _edges(db, report),
         lambda: _marks(db, report),
         lambda: _vectors(db, known, report),
+        lambda: _tokens(db, known, report),
         lambda: _files(shelf, known, report),
     )
     for part in parts:
@@ -197,6 +198,23 @@ def _vectors(db: Database, known: tuple[Space, ...], report: _Report) -> None:
                 report.add(Problem("vector", f"{where}, record {ref}", f"has {len(data)} bytes", REEMBED))
             elif not np.isfinite(np.frombuffer(data, "<f4")).all():
                 report.add(Problem("vector", f"{where}, record {ref}", "holds NaN or infinity", REEMBED))
+
+
+def _tokens(db: Database, known: tuple[Space, ...], report: _Report) -> None:
+    for space in known:
+        if not space.tokens:
+            continue
+        where, table = f"space {space.label}", token_table(space.key)
+        report.looked("token rows", int(db.execute(f"SELECT count(*) FROM {table}").get))  # noqa: S608
+        sql = (
+            f"SELECT t.ref, r.ref IS NULL FROM {table} t LEFT JOIN record r ON r.ref = t.ref "  # noqa: S608
+            "WHERE r.ref IS NULL OR typeof(t.data) <> 'blob'"
+        )
+        for ref, orphan in db.execute(sql):
+            detail = "its record is gone" if orphan else "is no blob"
+            report.add(Problem("token row", f"{where}, record {ref}", detail, REEMBED))
+        for ref in lacking.lost_tokens(db, space):
+            report.add(Problem("token row", f"{where}, record {ref}", "is lost", REEMBED))
 
 
 def _files(shelf: VectorShelf, known: tuple[Space, ...], report: _Report) -> None:

@@ -1,0 +1,34 @@
+"""Reading token rows: `token_<space>(ref INTEGER PRIMARY KEY, data BLOB)`, opaque to the store.
+
+Law: a row is handed out only under the rule that made it.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+
+from libravdb_memory.errors import InvalidInputError
+from libravdb_memory.store.protocol import Space
+from libravdb_memory.store.sqlite import spaces
+from libravdb_memory.store.sqlite.database import Database
+from libravdb_memory.store.sqlite.schema import token_table
+
+
+def get_tokens(db: Database, space: Space, refs: Sequence[int]) -> dict[int, bytes]:
+    rule = spaces.require(db, space).tokens
+    if not rule or rule != space.tokens:
+        return {}
+    # The order of a CROSS JOIN is kept: one lookup for each ref.
+    sql = f"SELECT t.ref, t.data FROM json_each(?) j CROSS JOIN {token_table(space.key)} t ON t.ref = j.value"  # noqa: S608
+    return dict(db.execute(sql, (json.dumps([int(ref) for ref in refs]),)).fetchall())
+
+
+def check_tokens(refs: Sequence[int], tokens: Sequence[bytes] | None) -> None:
+    if tokens is None:
+        return
+    if len(tokens) != len(refs):
+        raise InvalidInputError("tokens", f"are {len(tokens)}, not {len(refs)}")
+    for row in tokens:
+        if not isinstance(row, bytes):  # pyright: ignore[reportUnnecessaryIsInstance]
+            raise InvalidInputError("tokens", f"must be bytes, not {type(row).__name__}")
