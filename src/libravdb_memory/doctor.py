@@ -30,6 +30,7 @@ from libravdb_memory.errors import (
 )
 from libravdb_memory.namespaces import namespace_of
 from libravdb_memory.store.protocol import Store
+from libravdb_memory.wording import counted
 
 Mark: TypeAlias = Literal["ok", "note", "problem"]
 
@@ -245,13 +246,13 @@ def _pages(data: Path) -> Finding:
 def _inside(store: Store, space: EmbeddingSpace | None) -> Iterator[Finding]:
     status = store.status()
     turns = sum(info.count for info in store.collections() if namespace_of(info.name) is not None)
-    yield Finding("ok", "records", f"{turns:,} turns stored")
+    yield Finding("ok", "records", f"{counted(turns, 'turn')} stored")
     active = next((known for known in status.spaces if known.active), None)
     if active is not None and space is not None and active.fingerprint != space.fingerprint:
         detail = f"the store is embedded with {active.label}, the settings ask for {space.label}"
         yield Finding("problem", "embedding", detail, "libravdb reindex, or set the model back")
     elif status.unembedded:
-        detail = f"{status.unembedded:,} records wait to be embedded; any opening goes on with it"
+        detail = f"{counted(status.unembedded, 'record')} still to be embedded; any opening goes on with it"
         yield Finding("note", "embedding", detail, "libravdb reindex")
     else:
         yield Finding("ok", "embedding", f"complete, with {active.label}" if active else "nothing to embed")

@@ -22,7 +22,8 @@
         ├── TextRefusedError     the engine works but cannot take this text
         └── FingerprintMismatchError  the store was embedded in another space
 
-The facts of an error are attributes; the message is made from them and says what to do next.
+The facts of an error are attributes; the message is made from them, and the hint says what to do next. Printed, an
+error is both.
 """
 
 from __future__ import annotations
@@ -33,8 +34,18 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
+SALVAGE = (
+    "'libravdb restore BACKUP' puts a backup in its place, 'libravdb export --salvage FILE' saves what can be read"
+)
+
+
 class LibraVDBError(Exception):
     """Root of everything this library raises on purpose."""
+
+    def __init__(self, message: str, hint: str = "") -> None:
+        super().__init__(f"{message}; {hint}" if hint else message)
+        self.message = message
+        self.hint = hint
 
 
 class InvalidInputError(LibraVDBError, ValueError):
@@ -45,8 +56,8 @@ class InvalidInputError(LibraVDBError, ValueError):
 
 
 class NotFoundError(LibraVDBError, KeyError):
-    def __init__(self, record_id: str) -> None:
-        super().__init__(f"no record has the id {record_id!r}")
+    def __init__(self, record_id: str, reason: str = "") -> None:
+        super().__init__(reason or f"no record has the id {record_id!r}")
         self.record_id = record_id
 
     def __str__(self) -> str:
@@ -55,8 +66,9 @@ class NotFoundError(LibraVDBError, KeyError):
 
 class AmbiguousIdError(LibraVDBError):
     def __init__(self, record_id: str, candidates: int, sessions: tuple[str, ...] = ()) -> None:
-        where = f", in the sessions {', '.join(map(repr, sessions))}; give its session" if sessions else ""
-        super().__init__(f"the id {record_id!r} names {candidates} records{where or '; give its user and session'} too")
+        where = f", in the sessions {', '.join(map(repr, sessions))}" if sessions else ""
+        more = "session" if sessions else "user and session"
+        super().__init__(f"the id {record_id!r} names {candidates} records{where}", f"give its {more} too")
         self.record_id = record_id
         self.candidates = candidates
         self.sessions = sessions
@@ -77,7 +89,7 @@ class StaleVersionError(ConflictError):
 
 class RulesOverrunError(LibraVDBError):
     def __init__(self, document: str, detail: str, excess: int) -> None:
-        super().__init__(f"{document} was not loaded: {detail}; shorten them or raise assembly.startup_budget")
+        super().__init__(f"{document} was not loaded: {detail}", "shorten them or raise assembly.startup_budget")
         self.document = document
         self.excess = excess
 
@@ -96,7 +108,7 @@ class StoreError(LibraVDBError):
 class StoreLockedError(StoreError):
     def __init__(self, path: Path, pid: int | None) -> None:
         owner = f"process {pid}" if pid is not None else "another process"
-        super().__init__(f"{path} is in use by {owner}; stop it first, or talk to it instead")
+        super().__init__(f"{path} is in use by {owner}", "stop it first, or talk to it instead")
         self.path = path
         self.pid = pid
 
@@ -110,7 +122,7 @@ class ForeignFileError(StoreError):
 
 class StoreTooNewError(StoreError):
     def __init__(self, path: Path, found: int, known: int) -> None:
-        super().__init__(f"{path} has schema {found}, this version knows up to {known}; upgrade libravdb-memory")
+        super().__init__(f"{path} has schema {found}, this version knows up to {known}", "upgrade libravdb-memory")
         self.path = path
         self.found = found
         self.known = known
@@ -118,7 +130,7 @@ class StoreTooNewError(StoreError):
 
 class StoreReadOnlyError(StoreError):
     def __init__(self, path: Path) -> None:
-        super().__init__(f"{path} cannot be written; check its permissions and those of its folder")
+        super().__init__(f"{path} cannot be written", "check its permissions and those of its folder")
         self.path = path
 
 
@@ -130,7 +142,7 @@ class StoreFullError(StoreError):
 
 class StoreCorruptError(StoreError):
     def __init__(self, path: Path, detail: str) -> None:
-        super().__init__(f"{path} is damaged: {detail}; run 'libravdb doctor', then restore a backup")
+        super().__init__(f"{path} is damaged: {detail}", SALVAGE)
         self.path = path
         self.detail = detail
 
@@ -168,8 +180,8 @@ class TextRefusedError(EngineError):
 class FingerprintMismatchError(EngineError):
     def __init__(self, stored: str, configured: str) -> None:
         super().__init__(
-            f"the store is embedded with {stored}, the configuration asks for {configured}; "
-            "configure the stored model, or run 'libravdb reindex' to re-embed"
+            f"the store is embedded with {stored}, the configuration asks for {configured}",
+            "configure the stored model, or run 'libravdb reindex' to re-embed",
         )
         self.stored = stored
         self.configured = configured

@@ -37,6 +37,7 @@ from libravdb_memory.errors import (
     StoreClosedError,
 )
 from libravdb_memory.gate.score import Decision
+from libravdb_memory.gathering import Source
 from libravdb_memory.gating import DURABLE, JUDGED, Gatekeeper
 from libravdb_memory.hosting import checked_messages, store_messages
 from libravdb_memory.identity import Json
@@ -53,7 +54,7 @@ from libravdb_memory.namespaces import (
     session_name,
 )
 from libravdb_memory.portability import ImportReport, export_to, import_lines
-from libravdb_memory.recall import Recall, Source
+from libravdb_memory.recall import Recall
 from libravdb_memory.receipts import Receipt, ReceiptLog, Replay, WhyNot, why_not
 from libravdb_memory.store.protocol import (
     AllOf,
@@ -74,6 +75,8 @@ from libravdb_memory.underway import UnderWay
 from libravdb_memory.usage import ENOUGH, REGRET, Usage
 
 Scope: TypeAlias = Literal["session", "history"]
+_READ = 3
+"""Hits of a search that count as used: one who searches reads the first few."""
 _SCOPES: tuple[Scope, ...] = ("session", "history")
 
 
@@ -238,8 +241,9 @@ class Memory:
         where = _filter(_scope(given_session(session), scopes), role, since, until)
         if k == 0 or not query.strip():
             return Hits(())
-        recalled = self._recall.ranked(query, [Source(collection, "history", "user", where)], k, _now_ms())
-        if self._usage.note(item.record.ref for item in recalled.items):
+        sources = [Source(collection, "history", "user", where)]
+        recalled = self._recall.ranked(self._recall.read(query, sources), sources, k, _now_ms())
+        if self._usage.note(item.record.ref for item in recalled.items[:_READ]):
             self._indexer.notify()
         return Hits(
             tuple(
@@ -382,7 +386,7 @@ class Memory:
         self._building.wait_for_those_under_way()
         self._erase_receipts(selection, said)
         if gone.records == 0:
-            raise NotFoundError(id or session or user or "")
+            raise nothing_to_erase(user, session) if id is None else NotFoundError(id)
         return gone
 
     # ── keeping ──────────────────────────────────────────────────────────────────────────────────────────────────
@@ -495,6 +499,11 @@ class Memory:
         if len(turns) > 1:
             raise AmbiguousIdError(record_id, len(turns))
         return turns[0]
+
+
+def nothing_to_erase(user: str | None, session: str | None) -> NotFoundError:
+    named = [f"{kind} {name.strip()!r}" for kind, name in (("session", session), ("user", user)) if name is not None]
+    return NotFoundError(session or user or "", f"there is nothing to erase: the {' of the '.join(named)} has no turns")
 
 
 def _refuse_other_space(store: Store, embedder: Embedder) -> None:

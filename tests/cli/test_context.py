@@ -62,7 +62,7 @@ def test_the_text_keeps_to_the_budget_or_says_that_it_cannot(cli: Run, told: Non
     result = cli("context", "-u", "ada", "-s", "s2", "--prompt", "database?", "--budget", str(budget))
     assert result.code == 0
     over = EstimatingCounter().count(result.out) > budget
-    assert over == ("degraded: hard rules and the last 1 turns need" in result.err)
+    assert over == ("degraded: hard rules and the last 1 turn need" in result.err)
     assert "Never push to main." in result.out and "Lunch is at noon." in result.out, "what is mandatory is never cut"
 
 

@@ -68,7 +68,7 @@ def test_explain_judges_against_the_memory_of_a_user(cli: Run) -> None:
 def test_status_counts_what_the_gate_did(cli: Run) -> None:
     cli("add", "My name is Ada and I live in Porto.", "-u", "ada")
     cli("add", "sure", "-u", "ada", "--role", "assistant")
-    assert "1 user turns judged, 1 durable, 0 regretted" in cli("status").out
+    assert "1 user turn judged, 1 durable, 0 regretted" in cli("status").out
 
 
 @given(st.text(max_size=200), st.lists(st.floats(-1, 1), max_size=6), st.lists(st.floats(-1, 1), max_size=10))

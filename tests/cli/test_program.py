@@ -41,10 +41,20 @@ def test_help_loads_no_heavy_library(environment: dict[str, str], arguments: lis
     assert done.returncode == 0, done.stderr
 
 
-def test_help_lists_every_command_and_setting(cli: Run) -> None:
-    out = cli("--help").out
-    assert all(row.name in out and row.help in out for row in COMMANDS)
-    assert all(setting.variable in out for setting in known_settings())
+def test_help_lists_every_command_on_one_screen(cli: Run) -> None:
+    lines = cli("--help").out.splitlines()
+    assert all(any(line.split()[:1] == [row.name] and line.endswith(row.help) for line in lines) for row in COMMANDS)
+    assert len(lines) <= 45 and max(map(len, lines)) <= 80
+
+
+def test_settings_lists_every_setting_with_its_value(cli: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("LIBRAVDB_STORE_CACHE_MB", "77")
+    out = cli("settings").out
+    assert all(f"\n{setting.variable}=" in f"\n{out}" for setting in known_settings())
+    assert "\nLIBRAVDB_STORE_CACHE_MB=77\n" in out
+    told = {row["variable"]: row for row in json.loads(cli("settings", "--json").out)["settings"]}
+    assert list(told) == [setting.variable for setting in known_settings()]
+    assert told["LIBRAVDB_STORE_CACHE_MB"]["value"] == 77 != told["LIBRAVDB_STORE_CACHE_MB"]["default"]
 
 
 @pytest.mark.parametrize("row", COMMANDS, ids=lambda row: row.name)
@@ -87,7 +97,7 @@ def test_no_row_of_exit_codes_hides_a_later_one() -> None:
 
 def test_the_guide_tells_every_exit_code() -> None:
     guide = (ROOT / "docs" / "guide" / "cli.md").read_text("utf-8")
-    assert all(f"| {code} |" in guide for code in {0, 1, 70, 130, 141} | {code for _, code in BY_ERROR})
+    assert all(f"| {code} |" in guide for code in {0, 1, 70, 74, 130, 141} | {code for _, code in BY_ERROR})
 
 
 def test_the_guide_names_every_command() -> None:
@@ -197,6 +207,90 @@ def test_a_reader_that_goes_away_is_no_error_message(environment: dict[str, str]
         assert process.wait() == 141
 
 
+def redirected(environment: dict[str, str], *arguments: str, to: str) -> tuple[int, str]:
+    """Exit code and stderr of the program with stdout as a shell puts it."""
+    program = f'exec "$0" -m libravdb_memory "$@" {to}'
+    done = subprocess.run(
+        ["sh", "-c", program, sys.executable, *arguments], env=environment, capture_output=True, text=True, timeout=120
+    )
+    return done.returncode, done.stderr
+
+
+@pytest.mark.parametrize("arguments", [["get", "h"], ["search", "hello", "--json"], ["--help"], ["settings"]])
+def test_a_closed_stdout_is_a_reader_that_went_away(
+    environment: dict[str, str], libravdb: Run, arguments: list[str]
+) -> None:
+    libravdb("add", "hello", "--id", "h")
+    assert redirected(environment, "--quiet", *arguments, to=">&-") == (141, "")
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
+@pytest.mark.parametrize("arguments", [["get", "h"], ["search", "hello", "--json"], ["export", "-"], ["settings"]])
+def test_an_output_that_takes_no_more_is_told_in_words(
+    environment: dict[str, str], libravdb: Run, arguments: list[str]
+) -> None:
+    libravdb("add", "hello", "--id", "h")
+    code, said = redirected(environment, "--quiet", *arguments, to=">/dev/full")
+    assert code == 74 and "the output cannot be written: No space left on device" in said
+    assert said.count("\n") == 1 and "unexpected" not in said
+
+
+def test_nothing_is_written_into_a_file_that_took_the_place_of_a_closed_stream(
+    environment: dict[str, str], libravdb: Run
+) -> None:
+    assert redirected(environment, "add", "hello", "--id", "h", to="<&- >&- 2>&-")[0] in (0, 141)
+    assert libravdb("get", "h").out == "hello\n"
+    assert libravdb("verify").code == 0
+
+
+# ── errors for programs ──────────────────────────────────────────────────────────────────────────────────────────
+
+
+@pytest.mark.parametrize(
+    ("arguments", "kind", "code"),
+    [
+        (["get", "nobody"], "not_found", 3),
+        (["erase", "-u", "ghost", "--yes"], "not_found", 3),
+        (["add", "other", "--id", "h", "-u", "ada"], "conflict", 4),
+        (["get", "h", "--db", "nowhere"], "store", 5),
+        (["import", "-"], "invalid_input", 2),
+        (["search"], "usage", 2),
+        (["search", "x", "--colour"], "usage", 2),
+        (["serch", "x"], "usage", 2),
+        (["demo"], "usage", 2),
+        (["completion", "bash"], "usage", 2),
+    ],
+)
+def test_an_error_is_one_json_object_where_json_was_asked_for(
+    cli: Run, arguments: list[str], kind: str, code: int
+) -> None:
+    cli("add", "hello", "--id", "h", "-u", "ada", "--at", "2026-01-01")
+    plain = cli(*arguments) if kind != "usage" else None
+    for given in (["--json", *arguments], [*arguments, "--json"]):
+        result = cli(*given)
+        assert (result.code, result.out) == (code, "")
+        told = json.loads(result.err)
+        assert list(told) == ["error"] and list(told["error"]) == ["kind", "message", "hint"]
+        assert told["error"]["kind"] == kind and told["error"]["message"]
+        if plain is not None:
+            assert plain.code == code and plain.err.splitlines()[-1].startswith(f"libravdb: {told['error']['message']}")
+
+
+def test_an_unexpected_error_is_json_too(cli: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(**_: object) -> None:
+        raise RuntimeError("the moon is\nin the wrong place")
+
+    monkeypatch.setattr("libravdb_memory.config.load_config", broken)
+    result = cli("status", "--json")
+    error = json.loads(result.err)["error"]
+    assert result.code == 70 and error["kind"] == "unexpected" and "--debug" in error["hint"]
+
+
+def test_a_word_that_only_looks_like_the_option_asks_for_no_json(cli: Run) -> None:
+    assert cli("get", "--", "--json").err.startswith("libravdb: ")
+    assert cli("bench", "store", "--json", "out.json", "--colour").err.startswith("libravdb: ")
+
+
 # ── two processes, interruption, a terminal ──────────────────────────────────────────────────────────────────────
 
 
@@ -280,6 +374,15 @@ def test_erase_asks_on_a_terminal(environment: dict[str, str], libravdb: Run, ty
     assert libravdb("get", "h").code == left
 
 
+def test_erase_does_not_ask_about_nothing(environment: dict[str, str], libravdb: Run) -> None:
+    libravdb("add", "keep me", "--user", "ada", "--session", "s")
+    for names in (["-u", "ghost"], ["-u", "ada", "-s", "ghost"], ["-s", "ghost"]):
+        code, shown = on_a_terminal({**environment, "NO_COLOR": "1"}, "erase", *names)
+        assert code == 3 and "there is nothing to erase: the " in shown and "for good?" not in shown
+        refused = libravdb("erase", *names, "--yes")
+        assert refused.code == 3 and "'ghost'" in refused.err and "has no turns" in refused.err
+
+
 # ── completion ───────────────────────────────────────────────────────────────────────────────────────────────────
 
 
@@ -301,5 +404,5 @@ def test_completion_knows_commands_and_options(environment: dict[str, str]) -> N
         done = subprocess.run([program], env=asked, capture_output=True, text=True)
         return [line.partition(",")[2] for line in done.stdout.splitlines()]
 
-    assert completed("libravdb se") == ["search"]
+    assert completed("libravdb sea") == ["search"]
     assert "--explain" in completed("libravdb search --")

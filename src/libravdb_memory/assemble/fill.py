@@ -20,6 +20,7 @@ from libravdb_memory.assemble.receipt import Assembly, Degraded, Item, Reason, R
 from libravdb_memory.assemble.render import Plan, Tier, entry, lines_of, render
 from libravdb_memory.assemble.tail import TailTurn, base_start, safe_starts
 from libravdb_memory.tokens import TokenCounter, pricing, share_of
+from libravdb_memory.wording import counted
 
 
 @dataclass(frozen=True, slots=True)
@@ -256,10 +257,9 @@ class _Filling:
         for tier, candidates in offered:
             for candidate in candidates:
                 self._reject(tier, candidate, "budget", over)
-        reason = (
-            f"hard rules and the last {len(self._offer.turns) - self._base} turns need {self._price} tokens, "
-            f"the budget is {self._offer.budget}"
-        )
+        newest = counted(len(self._offer.turns) - self._base, "turn")
+        needed = counted(self._price, "token")
+        reason = f"hard rules and the last {newest} need {needed}, the budget is {self._offer.budget:,}"
         return self._assembly(self._base, Degraded(reason, self._offer.budget, hard, self._price - hard))
 
     def _assembly(self, start: int, degraded: Degraded | None) -> Assembly:

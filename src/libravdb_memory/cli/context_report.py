@@ -18,6 +18,7 @@ from libravdb_memory.cli.figures import bar, clip
 from libravdb_memory.cli.render import harmless, table
 from libravdb_memory.context import Context
 from libravdb_memory.receipts import Receipt, Replay, WhyNot
+from libravdb_memory.wording import counted
 
 _ORDER = ("hard", "soft", "tail", "elevated", "recalled", "recovered")
 _COLOURS = {"hard": "green", "soft": "cyan", "tail": "blue", "elevated": "magenta"}
@@ -31,7 +32,7 @@ _EVIDENCE = ("dense", "lexical", "cosine", "bm25", "relevance", "recency", "modu
 def render_context(context: Context, budget: int) -> str:
     """The words beside an assembled text."""
     lines = [render_tiers(context.assembly, budget, messages=context.tokens - context.assembly.tokens)]
-    lines.append(f"{context.tokens:,} of {budget:,} tokens; explained by: libravdb why {context.receipt.id}")
+    lines.append(f"{context.tokens:,} of {counted(budget, 'token')}; explained by: libravdb why {context.receipt.id}")
     lines += [click.style(f"degraded: {harmless(reason)}", fg="yellow") for reason in context.degraded]
     return "\n".join(lines)
 
@@ -136,7 +137,7 @@ def _score(score: float | None) -> str:
 
 def _margin(rejection: Rejection) -> str:
     if rejection.reason == "budget":
-        return f", {rejection.margin:,.0f} tokens over"
+        return f", {counted(round(rejection.margin), 'token')} over"
     return f" by {rejection.margin:.2f}" if rejection.margin else ""
 
 

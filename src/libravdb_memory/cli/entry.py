@@ -1,74 +1,113 @@
-"""The outermost frame: every outcome becomes an exit code here and nowhere else."""
+"""The outermost frame: every outcome becomes an exit code here and nowhere else.
+
+Laws: an error is one line on stderr, in words or, with --json, as one JSON object; a reader that went away is no error.
+"""
 
 from __future__ import annotations
 
 import contextlib
+import errno
 import io
+import json
 import logging
-import os
 import sys
 import traceback
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import click
 
-from libravdb_memory.cli.exit_codes import CLOSED_PIPE, INTERRUPTED, OK, UNEXPECTED, USAGE, exit_code_of
+from libravdb_memory.cli.exit_codes import CLOSED_PIPE, INTERRUPTED, NOT_WRITTEN, OK, UNEXPECTED, USAGE, exit_code_of
+from libravdb_memory.cli.invocation import Invocation
 from libravdb_memory.cli.root import ReaderGone, root
+from libravdb_memory.cli.streams import open_missing_streams, silence_stdout
 from libravdb_memory.errors import LibraVDBError
 
 PROGRAM = "libravdb"
+_NO_ROOM = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO})
+
+
+class Complaint(NamedTuple):
+    """An error as it is told; `code` is what the program exits with."""
+
+    kind: str
+    message: str
+    hint: str
+    code: int
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command line and return its exit code."""
     given = list(sys.argv[1:] if arguments is None else arguments)
+    invocation, debug = Invocation(), "--debug" in given
+    open_missing_streams()
     _speak_utf8()
-    _keep_logs(shown="--debug" in given)
+    _keep_logs(shown=debug)
     try:
-        code = _run(given)
+        outcome: object = root.main(given, prog_name=PROGRAM, standalone_mode=False, obj=invocation)
         sys.stdout.flush()
-        return code
-    except (ReaderGone, BrokenPipeError):
-        _silence_stdout()
-        return CLOSED_PIPE
-    except Exception as error:  # the outermost frame: whatever it is, the user gets one line and a way to see more
-        return _unexpected(error, debug="--debug" in given)
-
-
-def _run(arguments: list[str]) -> int:
-    try:
-        outcome: object = root.main(arguments, prog_name=PROGRAM, standalone_mode=False)
         return outcome if isinstance(outcome, int) else OK
     except click.exceptions.NoArgsIsHelpError as error:
         error.show()
         return USAGE
-    except click.UsageError as error:
-        path = error.ctx.command_path if error.ctx else PROGRAM
-        _complain(f"{_one_line(error.format_message())} (see '{path} --help')")
-        return USAGE
-    except click.ClickException as error:
-        _complain(_one_line(error.format_message()))
-        return USAGE
-    except click.Abort:
-        _complain("interrupted")
-        return INTERRUPTED
-    except LibraVDBError as error:
-        if "--debug" in arguments:
+    except (ReaderGone, BrokenPipeError):
+        silence_stdout()
+        return CLOSED_PIPE
+    except Exception as error:  # the outermost frame: whatever it is, the user gets one line and a way to see more
+        complaint = _complaint(error, debug)
+        if debug and not isinstance(error, click.ClickException | click.Abort):
             traceback.print_exc()
-        _complain(_one_line(str(error)))
-        return exit_code_of(error)
+        if complaint.code == NOT_WRITTEN:
+            silence_stdout()
+        _complain(complaint, as_json=invocation.as_json or _asked_for_json(given, error))
+        return complaint.code
 
 
-def _unexpected(error: Exception, *, debug: bool) -> int:
-    if debug:
-        traceback.print_exc()
-    hint = "" if debug else " (run it again with --debug for the traceback, and please report it)"
-    _complain(f"unexpected {type(error).__name__}: {_one_line(str(error))}{hint}")
-    return UNEXPECTED
+def _complaint(error: Exception, debug: bool) -> Complaint:
+    match error:
+        case click.UsageError():
+            path = error.ctx.command_path if error.ctx else PROGRAM
+            return Complaint("usage", error.format_message(), f"see '{path} --help'", USAGE)
+        case click.ClickException():
+            return Complaint("usage", error.format_message(), "", USAGE)
+        case click.Abort():
+            return Complaint("interrupted", "interrupted", "", INTERRUPTED)
+        case LibraVDBError():
+            return Complaint(_kind(error), error.message, error.hint, exit_code_of(error))
+        case OSError() if error.errno in _NO_ROOM:
+            return Complaint("output", f"the output cannot be written: {error.strerror}", "", NOT_WRITTEN)
+        case _:
+            hint = "" if debug else "run it again with --debug for the traceback, and please report it"
+            return Complaint("unexpected", f"unexpected {type(error).__name__}: {error}", hint, UNEXPECTED)
 
 
-def _complain(message: str) -> None:
-    click.echo(f"{PROGRAM}: {message}", err=True)
+def _kind(error: LibraVDBError) -> str:
+    """The name of the class as programs write it: StoreLockedError is store_locked."""
+    name = type(error).__name__.removesuffix("Error")
+    return "".join(
+        f"_{letter.lower()}" if letter.isupper() and at else letter.lower() for at, letter in enumerate(name)
+    )
+
+
+def _asked_for_json(given: list[str], error: Exception) -> bool:
+    """For a command line that could not be read: whether it says --json, and the command means what all mean by it."""
+    options = given[: given.index("--")] if "--" in given else given
+    if not isinstance(error, click.UsageError) or "--json" not in options:
+        return False
+    own = error.ctx.command.params if error.ctx else []
+    return not any("--json" in option.opts and option.name != "as_json" for option in own)
+
+
+def _complain(complaint: Complaint, *, as_json: bool) -> None:
+    message, hint = _one_line(complaint.message), _one_line(complaint.hint)
+    if as_json:
+        told = {"kind": complaint.kind, "message": message, "hint": hint or None}
+        line = json.dumps({"error": told}, ensure_ascii=False)
+    else:
+        advice = f"; {hint}" if complaint.kind not in ("usage", "unexpected") else f" ({hint})"
+        line = f"{PROGRAM}: {message}{advice if hint else ''}"
+    with contextlib.suppress(OSError):  # there is nobody else to tell
+        click.echo(line, err=True)
 
 
 def _one_line(message: str) -> str:
@@ -85,9 +124,3 @@ def _speak_utf8() -> None:
 def _keep_logs(*, shown: bool) -> None:
     """Commands tell what matters in their own words; the library's log is for --debug."""
     logging.getLogger("libravdb_memory").addHandler(logging.StreamHandler() if shown else logging.NullHandler())
-
-
-def _silence_stdout() -> None:
-    """The reader has gone. Point stdout at nothing, or the interpreter complains when it flushes at exit."""
-    with contextlib.suppress(OSError, ValueError):
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

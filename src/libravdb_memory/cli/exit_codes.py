@@ -22,6 +22,7 @@ USAGE = 2
 INTERRUPTED = 130
 CLOSED_PIPE = 141
 UNEXPECTED = 70
+NOT_WRITTEN = 74
 
 BY_ERROR: tuple[tuple[type[LibraVDBError], int], ...] = (
     (InvalidInputError, USAGE),

@@ -61,7 +61,7 @@ def _check_exists(config: Config, create: bool) -> None:
     """Only commands that put something in make a store: a mistyped path must not look like an empty memory."""
     file = _data_file(config)
     if not create and not file.exists():
-        raise StoreError(f"there is no store at {file}; 'libravdb add' makes one")
+        raise StoreError(f"there is no store at {file}", "'libravdb add' makes one")
 
 
 def _data_file(config: Config) -> Path:
@@ -81,8 +81,10 @@ def _remember(context: click.Context, option: click.Parameter, value: Any) -> No
         return
     if option.name == "quiet":
         invocation.terminal.quiet = True
-    elif option.name in ("db", "as_json"):
-        setattr(invocation, option.name, value)
+    elif option.name == "as_json":
+        invocation.as_json = invocation.terminal.for_programs = True
+    elif option.name == "db":
+        invocation.db = value
 
 
 def shared_options() -> list[click.Parameter]:
@@ -103,12 +105,22 @@ def shared_options() -> list[click.Parameter]:
 
 
 class SharedCommand(click.Command):
-    """A command that also takes the shared options, unless it has one of its own by that name."""
+    """A command that also takes the shared options, unless it has one of its own by that name. What speaks only to
+    people has no --json."""
 
-    def __init__(self, name: str | None, **how: Any) -> None:
+    def __init__(self, name: str | None, *, to_people_only: bool = False, **how: Any) -> None:
         super().__init__(name, **how)
+        self._to_people_only = to_people_only
         taken = {flag for parameter in self.params for flag in parameter.opts}
+        if to_people_only:
+            taken.add("--json")
         self.params += [option for option in shared_options() if not taken & set(option.opts)]
+
+    def invoke(self, ctx: click.Context) -> Any:
+        invocation = ctx.find_object(Invocation)
+        if self._to_people_only and invocation is not None and invocation.as_json:
+            raise click.UsageError(f"{self.name} has no --json", ctx)
+        return super().invoke(ctx)
 
 
 command: Callable[..., Callable[[Callable[..., Any]], click.Command]] = partial(click.command, cls=SharedCommand)

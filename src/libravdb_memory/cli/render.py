@@ -18,6 +18,7 @@ from libravdb_memory.memory import Status
 from libravdb_memory.model import Hit, Hits, Turn
 from libravdb_memory.retrieve.query import phrases_of
 from libravdb_memory.store.protocol import Verification
+from libravdb_memory.wording import counted as counted
 
 _INDENT = "    "
 _MAX_LINES = 6
@@ -141,7 +142,7 @@ def render_status(status: Status) -> str:
         ("turns", f"{status.turns:,} in {counted(status.namespaces, 'namespace')}"),
         ("embedded", f"{embedded:,} of {store.records:,}" + _embedding_notes(status)),
         ("model", status.model),
-        ("gate", f"{gate.judged:,} user turns judged, {gate.durable:,} durable, {gate.regretted:,} regretted"),
+        ("gate", f"{counted(gate.judged, 'user turn')} judged, {gate.durable:,} durable, {gate.regretted:,} regretted"),
         ("search", "by meaning and wording" if status.searches_by_meaning else "by wording only, until re-embedded"),
         *((f"index {name}", state) for name, state in sorted(store.indexes.items())),
     ]
@@ -179,10 +180,6 @@ def render_finding(finding: Finding, width: int) -> str:
 def table(rows: Sequence[tuple[str, str]]) -> str:
     label_width = max((len(label) for label, _ in rows), default=0)
     return "\n".join(f"{click.style(label.ljust(label_width), dim=True)}  {value}" for label, value in rows)
-
-
-def counted(number: int, noun: str) -> str:
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
 def readable_size(size: int) -> str:

@@ -5,6 +5,8 @@ Law: `libravdb --help` loads no command, no model library and no database; a com
 
 from __future__ import annotations
 
+from collections.abc import Generator
+from contextlib import contextmanager
 from difflib import get_close_matches
 from importlib import import_module
 from typing import Any, NamedTuple
@@ -23,42 +25,63 @@ class Row(NamedTuple):
     help: str
 
 
-COMMANDS = (
-    Row("demo", "demo", "Show what it does, on a temporary store."),
-    Row("add", "memories", "Remember a text, or a file of turns."),
-    Row("search", "memories", "Find turns by meaning and wording."),
-    Row("get", "memories", "Print one turn exactly."),
-    Row("erase", "memories", "Erase a turn, a session, or all of a user."),
-    Row("rules", "rules", "Check, scan, load and list authored rules."),
-    Row("context", "context", "Assemble what a model should see beside a prompt."),
-    Row("why", "context", "Explain an assembled prompt by its receipt."),
-    Row("why-not", "context", "Say why a record is not in a prompt."),
-    Row("replay", "context", "Assemble a prompt again from its receipt."),
-    Row("receipts", "context", "List the receipts of a user."),
-    Row("gate", "gate", "Explain and calibrate what becomes durable."),
-    Row("status", "condition", "Say what is stored and how it is doing."),
-    Row("doctor", "condition", "Look for problems and say how to mend them."),
-    Row("verify", "condition", "Check every record and index."),
-    Row("reindex", "condition", "Re-embed with the configured model."),
-    Row("export", "transfer", "Write everything as JSON Lines."),
-    Row("import", "transfer", "Read what export wrote."),
-    Row("backup", "transfer", "Copy the store to one file."),
-    Row("restore", "transfer", "Put a backup in the store's place."),
-    Row("bench", "bench", "Measure this machine."),
-    Row("completion", "completion", "Print the completion script of a shell."),
-)
+GROUPS = {
+    "Memories": (
+        Row("add", "memories", "Remember a text, or a file of turns."),
+        Row("search", "memories", "Find turns by meaning and wording."),
+        Row("get", "memories", "Print one turn exactly."),
+        Row("erase", "memories", "Erase a turn, a session, or all of a user."),
+    ),
+    "Prompts": (
+        Row("rules", "rules", "Check, scan, load and list authored rules."),
+        Row("context", "context", "Assemble what a model should see."),
+        Row("why", "context", "Explain a prompt by its receipt."),
+        Row("why-not", "context", "Say why a record is not in a prompt."),
+        Row("replay", "context", "Assemble a prompt again, bit for bit."),
+        Row("receipts", "context", "List the receipts of a user or a session."),
+        Row("gate", "gate", "Explain and calibrate what becomes durable."),
+    ),
+    "The store": (
+        Row("status", "condition", "Say what is stored and how it is doing."),
+        Row("doctor", "condition", "Look for problems and say how to mend them."),
+        Row("verify", "condition", "Check every record and index."),
+        Row("reindex", "condition", "Re-embed with the configured model."),
+        Row("export", "transfer", "Write everything as JSON Lines."),
+        Row("import", "transfer", "Read what export wrote."),
+        Row("backup", "transfer", "Copy the store to one file."),
+        Row("restore", "transfer", "Put a backup in the store's place."),
+    ),
+    "The program": (
+        Row("demo", "demo", "Show what it does, on a temporary store."),
+        Row("settings", "settings", "List every setting and its value."),
+        Row("bench", "bench", "Measure this machine."),
+        Row("completion", "completion", "Print the completion script of a shell."),
+    ),
+}
+COMMANDS = tuple(row for rows in GROUPS.values() for row in rows)
 
 
 class ReaderGone(Exception):
     """Nobody reads the output any more."""
 
 
+@contextmanager
+def telling_of_the_reader() -> Generator[None]:
+    """Of a closed pipe click would make an exit code of 1, which means something else here."""
+    try:
+        yield
+    except BrokenPipeError as error:
+        raise ReaderGone from error
+
+
 class LazyGroup(click.Group):
+    def make_context(self, *how: Any, **more: Any) -> click.Context:
+        with telling_of_the_reader():  # --help and --version print while the command line is read
+            return super().make_context(*how, **more)
+
     def invoke(self, ctx: click.Context) -> Any:
-        try:
+        with telling_of_the_reader():
             return super().invoke(ctx)
-        except BrokenPipeError as error:  # click would make it an exit code of 1, which means something else here
-            raise ReaderGone from error
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return [row.name for row in COMMANDS]
@@ -80,22 +103,16 @@ class LazyGroup(click.Group):
         return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        with formatter.section("Commands"):
-            formatter.write_dl([(row.name, row.help) for row in COMMANDS])
-
-    def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """The settings, as the dataclasses declare them."""
-        from libravdb_memory.config import known_settings
-
-        with formatter.section("Settings (a variable, or a key of config.toml in the home)"):
-            formatter.write_dl([(setting.variable, setting.help) for setting in known_settings()])
+        width = max(len(row.name) for row in COMMANDS)
+        formatter.write_paragraph()
+        for title, rows in GROUPS.items():
+            formatter.write(f"{title}:\n")
+            formatter.write("".join(f"  {row.name:<{width}}  {row.help}\n" for row in rows))
 
 
 @click.group(cls=LazyGroup, context_settings=CONTEXT_SETTINGS, params=shared_options())
 @click.version_option(__version__, "--version", prog_name="libravdb", message="%(prog)s %(version)s")
 def root() -> None:
-    """Local memory for LLM agents: every turn kept exactly, found again by meaning and wording.
-
-    No account, no network, no language model. Data goes to stdout and words to stderr; --json and --db work before
-    and after a command.
+    """Local memory for LLM agents: every turn kept exactly, found by meaning and wording. No account, no network, no
+    language model. Data goes to stdout, words to stderr.
     """

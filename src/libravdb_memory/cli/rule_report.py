@@ -91,9 +91,12 @@ def _totals(report: LintReport, budget: RuleBudget) -> Iterator[tuple[str, str]]
         nodes = [linted.node for linted in report.nodes if linted.node.tier is tier]
         tokens = sum(node.tokens for node in nodes)
         if tier in limits:
-            yield name, f"{bar(tokens, limits[tier])}  {tokens:,} of {limits[tier]:,} tokens in {_nodes(nodes)}"
+            yield (
+                name,
+                f"{bar(tokens, limits[tier])}  {tokens:,} of {counted(limits[tier], 'token')} in {_nodes(nodes)}",
+            )
         else:
-            yield name, f"{tokens:,} tokens in {_nodes(nodes)}; {_waste(report.waste)}"
+            yield name, f"{counted(tokens, 'token')} in {_nodes(nodes)}; {_waste(report.waste)}"
 
 
 def _nodes(nodes: Sequence[Node]) -> str:
@@ -116,7 +119,7 @@ def _problems(report: LintReport, width: int) -> Iterator[str]:
     if report.soft_cut:
         first = report.soft_cut[0]
         cut = f"{counted(len(report.soft_cut), 'soft rule')} cut off, from {harmless(first.document)}"
-        yield f"{cut}:{first.node.line} on: soft rules have {report.soft_limit:,} tokens"
+        yield f"{cut}:{first.node.line} on: soft rules have {counted(report.soft_limit, 'token')}"
     for unread in report.unread_front_matter:
         yield f"front matter of {harmless(unread.document)} cannot be read: {harmless(unread.problem)}"
 

@@ -18,6 +18,7 @@ from typing import IO
 import click
 
 from libravdb_memory.store.protocol import Progress
+from libravdb_memory.wording import counted
 
 _BAR_CELLS = 28
 _FRAME_S = 0.08
@@ -26,6 +27,7 @@ _FRAME_S = 0.08
 class Terminal:
     def __init__(self) -> None:
         self.quiet = False
+        self.for_programs = False
 
     @property
     def width(self) -> int:
@@ -62,8 +64,9 @@ class Terminal:
 
     @contextmanager
     def progress(self, label: str, unit: str = "") -> Generator[Progress, None, None]:
-        """A bar that moves on a terminal; one line at the end; nothing when quiet. `unit` is what is counted."""
-        if self.quiet:
+        """A bar that moves on a terminal; one line at the end; nothing when quiet, nor for programs that want only
+        JSON from here. `unit` is what is counted."""
+        if self.quiet or (self.for_programs and not sys.stderr.isatty()):
             yield lambda done, total: None
             return
         bar = ProgressBar(label, unit, sys.stderr, moving=sys.stderr.isatty())
@@ -94,7 +97,7 @@ class ProgressBar:
 
     def finish(self, *, failed: bool) -> None:
         elapsed = time.monotonic() - self._started
-        count = f"{self._done:,} {self._unit}" if self._unit else "done"
+        count = counted(self._done, self._unit.removesuffix("s")) if self._unit else "done"
         outcome = f"stopped after {elapsed:.1f} s" if failed else f"{count} in {elapsed:.1f} s"
         self._write(("\r\x1b[K" if self._moving else "") + f"{self._label}: {outcome}\n")
 

@@ -24,6 +24,7 @@ from libravdb_memory.ingest.deontic import scan as scan_deontic
 from libravdb_memory.ingest.front_matter import FrontMatter, read_front_matter
 from libravdb_memory.ingest.markdown import Block, BlockKind, parse
 from libravdb_memory.tokens import TokenCounter
+from libravdb_memory.wording import counted
 
 Scanner = Callable[[str], Scan]
 
@@ -94,9 +95,11 @@ class Overrun:
 
     def __str__(self) -> str:
         named = "; ".join(
-            f"{placed.document}:{placed.node.line} ({placed.node.tokens} tokens)" for placed in self.costliest
+            f"{placed.document}:{placed.node.line} ({counted(placed.node.tokens, 'token')})"
+            for placed in self.costliest
         )
-        return f"hard rules cost {self.tokens} tokens, {self.excess} over a limit of {self.limit}; costliest: {named}"
+        cost = f"hard rules cost {counted(self.tokens, 'token')}, {self.excess:,} over a limit of {self.limit:,}"
+        return f"{cost}; costliest: {named}"
 
 
 def partition(source: bytes, counter: TokenCounter, *, scan: Scanner = scan_deontic) -> Partition:

@@ -8,7 +8,7 @@ from click.shell_completion import get_completion_class
 from libravdb_memory.cli.invocation import command
 
 
-@command("completion")
+@command("completion", to_people_only=True)
 @click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
 @click.pass_context
 def completion(context: click.Context, shell: str) -> None:

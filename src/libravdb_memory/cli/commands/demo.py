@@ -108,7 +108,7 @@ class TerminalNarrator:
         self._terminal.data(("\n" if gap else "") + textwrap.indent(text, _MARGIN))
 
 
-@command("demo")
+@command("demo", to_people_only=True)
 @click.option("--keep", type=click.Path(path_type=Path), metavar="PATH", help="Keep the store in this new place.")
 @click.pass_obj
 def demo(invocation: Invocation, keep: Path | None) -> int:

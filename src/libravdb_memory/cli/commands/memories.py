@@ -15,6 +15,7 @@ from libravdb_memory.cli.exit_codes import OK, PROBLEMS_FOUND
 from libravdb_memory.cli.invocation import Invocation, command
 from libravdb_memory.cli.render import counted, printable, render_hits, render_summary, render_turn
 from libravdb_memory.cli.waiting import wait_for_embedding
+from libravdb_memory.memory import nothing_to_erase
 
 user_option = click.option("-u", "--user", help="Whose memory it is.")
 session_option = click.option("-s", "--session", help="One conversation of that user.")
@@ -146,6 +147,8 @@ def _doomed(invocation: Invocation, turn_id: str | None, user: str | None, sessi
         return "this turn"
     with invocation.open_store() as store:
         count = count_turns(store, user, session)
+    if count == 0:
+        raise nothing_to_erase(user, session)
     whose = [repr(user)] if user is not None else []
     part = [f"session {session!r}"] if session is not None else ["all sessions"]
     return f"{counted(count, 'turn')} of {', '.join(whose + part)}"
