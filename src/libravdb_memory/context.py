@@ -18,10 +18,11 @@ from libravdb_memory.assemble.receipt import Assembly
 from libravdb_memory.assemble.tail import TailTurn, base_start
 from libravdb_memory.authored import VARIANT, AuthoredDocuments
 from libravdb_memory.beside import Beside
+from libravdb_memory.gathering import Source
 from libravdb_memory.ingest.turns import turn_of
 from libravdb_memory.model import Record
 from libravdb_memory.namespaces import dreams_of, guidance_of, history_of
-from libravdb_memory.recall import Recall, Recalled, Remembered, Source
+from libravdb_memory.recall import Recall, Recalled, Remembered
 from libravdb_memory.receipts import Receipt, ReceiptLog, hash_of
 from libravdb_memory.retrieve import temporal
 from libravdb_memory.retrieve.dates import anchor_density
@@ -36,7 +37,7 @@ _Refs: TypeAlias = Mapping[tuple[str, str], int]
 """By session and id."""
 
 _RECALLED_TIERS = frozenset({"elevated", "recalled", "recovered"})
-_RECALLED = 24
+_RECALLED = 48
 _RECOVERED = 10
 _GUIDANCE = 16
 _COVERING = 8
@@ -142,10 +143,11 @@ class ContextBuilder:
     def _offer(self, request: Request, window: _Window) -> tuple[Offer, _Refs, tuple[str, ...]]:
         rules = self._documents.rulebook()
         sources, k = _sources(request), _RECALLED + _RECOVERED
+        question = self._recall.read(request.prompt, sources)
         beside = self._beside.start(
-            lambda: (self._recall.by_wording(request.prompt, sources, k), self._tail(request, window.frames))
+            lambda: (self._recall.by_wording(question, sources, k), self._tail(request, window.frames))
         )
-        recalled = self._recall.ranked(request.prompt, sources, k, request.now_ms, lambda: beside()[0])
+        recalled = self._recall.ranked(question, sources, k, request.now_ms, lambda: beside()[0])
         turns = beside()[1]
         ranked = self._with_hops(self._ordered_for_time(request.prompt, recalled), rules.hops)
         standing = [Standing(item.score, _confidence(item.record)) for item in ranked]

@@ -17,7 +17,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from libravdb_memory.engines.protocol import Embedder
+from libravdb_memory.engines.protocol import Embedder, TokenEmbedder
 from libravdb_memory.errors import LibraVDBError, StoreClosedError, TextRefusedError
 from libravdb_memory.store.forking import abandon_in_children
 from libravdb_memory.store.protocol import Space, Store, Unembedded
@@ -57,7 +57,9 @@ class Indexer:
         self._failures = 0
         self._failure: str | None = None
         self._unembeddable = 0
-        self._space = store.add_space(embedder.space.fingerprint, embedder.space.label, embedder.space.dimensions)
+        space = store.add_space(embedder.space.fingerprint, embedder.space.label, embedder.space.dimensions)
+        self._tokens = embedder if isinstance(embedder, TokenEmbedder) and embedder.token_rule else None
+        self._space = store.keep_tokens(space, self._tokens.token_rule if self._tokens is not None else "")
         self._thread = threading.Thread(target=self._run, name="libravdb-indexing", daemon=True)
         abandon_in_children(self)
 
@@ -146,24 +148,31 @@ class Indexer:
     def _embed(self, batch: Sequence[Unembedded]) -> None:
         """Embed and store one batch; halve it to isolate a text that the engine refuses."""
         try:
-            vectors = self._embedder.embed_documents([item.text for item in batch])
+            vectors, tokens = self._read([item.text for item in batch])
         except TextRefusedError as error:
             if len(batch) > 1:
                 middle = len(batch) // 2
                 self._embed(batch[:middle])
                 self._embed(batch[middle:])
                 return
-            vectors = self._blank(batch[0], error)
+            vectors, tokens = self._blank(batch[0], error)
         refs, versions = [item.ref for item in batch], [item.version for item in batch]
-        self._store.put_vectors(self._space, refs, vectors, versions=versions)
+        self._store.put_vectors(self._space, refs, vectors, versions=versions, tokens=tokens)
 
-    def _blank(self, item: Unembedded, error: TextRefusedError) -> NDArray[np.float32]:
+    def _read(self, texts: Sequence[str]) -> tuple[NDArray[np.float32], Sequence[bytes] | None]:
+        if self._tokens is None:
+            return self._embedder.embed_documents(texts), None
+        vectors, tokens = self._tokens.read_documents(texts)
+        return vectors, [rows.to_bytes() for rows in tokens]
+
+    def _blank(self, item: Unembedded, error: TextRefusedError) -> tuple[NDArray[np.float32], Sequence[bytes] | None]:
         """A zero vector is similar to nothing: the record stays findable by its words."""
         import numpy as np
 
         _log.warning("record %d is found by wording only: %s", item.ref, error)
         self._unembeddable += 1
-        return np.zeros((1, self._space.dimensions), dtype=np.float32)
+        zero = np.zeros((1, self._space.dimensions), dtype=np.float32)
+        return zero, None if self._tokens is None else [b""]
 
     def _switch_when_filled(self) -> None:
         if self._space.active:

@@ -1,4 +1,4 @@
-"""Recall: candidates from the store, fused and ranked, each with the working behind its score.
+"""Recall: candidates from the store, weighed and ranked, each with the working behind its score.
 
 Law: a record is one candidate however many scopes hold it. What a search could not use is said in `degraded`.
 """
@@ -10,32 +10,30 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from libravdb_memory.beside import Beside
-from libravdb_memory.engines.protocol import Embedder
+from libravdb_memory.engines.protocol import Embedder, TokenEmbedder, TokenRows
 from libravdb_memory.errors import EngineError
+from libravdb_memory.gathering import Gathered, Meant, Source, Worded, by_wording, gather
 from libravdb_memory.gating import DURABLE
 from libravdb_memory.identity import Json
 from libravdb_memory.model import Record
-from libravdb_memory.retrieve.fuse import Fused, RetrievalSettings, fuse
-from libravdb_memory.retrieve.query import phrases_of
-from libravdb_memory.retrieve.rank import MODULATION, Evidence, Profile, ScopeName, score
-from libravdb_memory.store.protocol import Filter, Store, TextQuery, VectorHits
+from libravdb_memory.retrieve.dates import anchor_density
+from libravdb_memory.retrieve.fuse import RetrievalSettings, fuse
+from libravdb_memory.retrieve.question import Question, read_question
+from libravdb_memory.retrieve.rank import Evidence, score
+from libravdb_memory.store.protocol import Space, Store, VectorHits
 from libravdb_memory.usage import USE
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from libravdb_memory.retrieve.weigh import Weighed, Weights
+
 _DURABLE_PRIOR = 0.5
-
-
-@dataclass(frozen=True, slots=True)
-class Source:
-    """A place to search. `name` is what a prompt calls it; `scope` is its kind for the ranking laws."""
-
-    collection: str
-    name: str
-    scope: ScopeName
-    where: Filter | None = None
+_WORDS_ALONE = 0.6
+"""How strong evidence is at most when there is no meaning to compare."""
+_SPARE = 10
+"""Candidates beyond those asked for whose records are read, because the last laws may lift them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,15 +54,19 @@ class Recalled:
 
 
 @dataclass(frozen=True, slots=True)
-class Words:
-    """What a search by wording found; the records of the best are read at once, while the model is busy."""
+class _Relevant:
+    """One candidate as far as its relevance is known. `similarity` is the bare cosine."""
 
-    scores: Mapping[int, float]
-    origin: dict[int, Source]
-    records: Mapping[int, Record]
+    ref: int
+    source: Source
+    relevance: float
+    similarity: float
+    parts: Mapping[str, float]
 
 
 class Recall:
+    """`weights` is for measurements; the default ones are those of the product."""
+
     def __init__(
         self,
         store: Store,
@@ -72,41 +74,42 @@ class Recall:
         settings: RetrievalSettings,
         searches_by_meaning: Callable[[], bool],
         beside: Beside,
+        weights: Weights | None = None,
     ) -> None:
         self._store = store
         self._embedder = embedder
         self._settings = settings
         self._searches_by_meaning = searches_by_meaning
         self._beside = beside
+        self._weights = weights
+
+    def read(self, text: str, sources: Sequence[Source]) -> Question:
+        """What a question asks, seen by those who speak in the first of its sources."""
+        return read_question(text, self._store.speakers(sources[0].collection) if sources else ())
+
+    def by_wording(self, question: Question, sources: Sequence[Source], k: int) -> Worded:
+        return by_wording(self._store, question, sources, max(self._settings.candidates, k))
 
     def ranked(
         self,
-        question: str,
+        question: Question,
         sources: Sequence[Source],
         k: int,
         now_ms: int,
-        by_wording: Callable[[], Words] | None = None,
+        worded: Callable[[], Worded] | None = None,
     ) -> Recalled:
-        """`by_wording` gives what `by_wording` of this class found, where the caller has begun that search already."""
-        width = max(self._settings.candidates, k)
-        by_wording = by_wording or self._beside.start(lambda: self.by_wording(question, sources, k))
-        vector, notes = self._embed(question)
-        dense: dict[int, float] = {}
-        origin: dict[int, Source] = {}
-        missing = 0
-        for source, found in self._by_meaning(vector, sources, width):
-            missing += found.missing
-            dense.update((hit.ref, hit.score) for hit in found.hits)
-            origin.update((hit.ref, source) for hit in found.hits)
-        if missing:
-            notes = (*notes, f"{missing} turns not embedded yet: found by wording only")
-        words = by_wording()
-        fused = fuse(dense if vector is not None else None, words.scores, self._settings, k + k // 2)
-        return Recalled(self._rank(fused, origin | words.origin, words.records, k, now_ms), vector, notes)
+        """`worded` gives what `by_wording` found, where the caller has begun that search already."""
+        worded = worded or self._beside.start(lambda: self.by_wording(question, sources, k))
+        meant, notes = self._by_meaning(question, sources, max(self._settings.candidates, k))
+        if self._settings.profile == "calibrated":
+            relevant, records = self._weighed(question, worded(), meant, k)
+        else:
+            relevant, records = self._fused(worded(), meant)
+        return Recalled(self._rank(relevant, records, k, now_ms), meant.vector, notes)
 
     def similarities(self, texts: Sequence[str], refs: Sequence[int]) -> dict[int, tuple[float, ...]]:
         """For each record that has a vector, its cosine to each of the texts."""
-        space = next((space for space in self._store.spaces() if space.active), None)
+        space = self._active_space()
         if not texts or space is None:
             return {}
         import numpy as np
@@ -115,7 +118,34 @@ class Recall:
         found = self._store.get_vectors(space, refs)
         return {ref: tuple((rows @ _unit_rows(vector[None, :])[0]).tolist()) for ref, vector in found.items()}
 
-    def _by_meaning(
+    # ── searching by meaning ─────────────────────────────────────────────────────────────────────────────────────
+
+    def _by_meaning(self, question: Question, sources: Sequence[Source], width: int) -> tuple[Meant, tuple[str, ...]]:
+        vector, tokens, notes = self._embed(question)
+        scores: dict[int, float] = {}
+        origin: dict[int, Source] = {}
+        missing = 0
+        for source, found in self._nearest(vector, sources, width):
+            missing += found.missing
+            scores.update((hit.ref, hit.score) for hit in found.hits)
+            origin.update((hit.ref, source) for hit in found.hits)
+        if missing:
+            notes = (*notes, f"{missing} turns not embedded yet: found by wording only")
+        return Meant(scores, origin, vector, tokens), notes
+
+    def _embed(self, question: Question) -> tuple[NDArray[np.float32] | None, TokenRows | None, tuple[str, ...]]:
+        if not self._searches_by_meaning():
+            return None, None, ("the store is being re-embedded: searched by wording only",)
+        calibrated = self._settings.profile == "calibrated"
+        text = question.spoken if calibrated else question.text
+        try:
+            if calibrated and isinstance(self._embedder, TokenEmbedder) and self._embedder.token_rule:
+                return *self._embedder.read_query(text), ()
+            return self._embedder.embed_query(text), None, ()
+        except EngineError as error:
+            return None, None, (f"searched by wording only: {error}",)
+
+    def _nearest(
         self, vector: NDArray[np.float32] | None, sources: Sequence[Source], width: int
     ) -> Iterator[tuple[Source, VectorHits]]:
         """The first source is usually the largest: the others are searched beside it."""
@@ -133,76 +163,104 @@ class Recall:
         yield first, search(first)
         yield from zip(rest, others(), strict=True)
 
-    def by_wording(self, question: str, sources: Sequence[Source], k: int) -> Words:
-        width = max(self._settings.candidates, k)
-        query = TextQuery(phrases_of(question))
-        scores: dict[int, float] = {}
-        origin: dict[int, Source] = {}
-        for source in sources:
-            found = self._store.search_text(source.collection, query, width, where=source.where)
-            scores.update((hit.ref, hit.score) for hit in found)
-            origin.update((hit.ref, source) for hit in found)
-        best = sorted(scores, key=scores.__getitem__, reverse=True)[: width // 2]  # few others come out on top
-        return Words(scores, origin, self._store.fetch(best))
+    def _active_space(self) -> Space | None:
+        return next((space for space in self._store.spaces() if space.active), None)
+
+    # ── relevance ────────────────────────────────────────────────────────────────────────────────────────────────
+
+    def _weighed(
+        self, question: Question, worded: Worded, meant: Meant, k: int
+    ) -> tuple[Sequence[_Relevant], Mapping[int, Record]]:
+        if not worded.scores and not meant.scores:
+            return (), {}
+        import numpy as np
+
+        from libravdb_memory.retrieve import weigh
+
+        gathered = gather(self._store, self._active_space(), question, worded, meant)
+        if not gathered.refs:
+            return (), {}
+        weights = self._weights or weigh.Weights()
+        weighed = weigh.weigh(gathered.pool, gathered.signals, question, weights)
+        low = weighed.scores.min()
+        best = np.argsort(-weighed.scores, kind="stable")[: k + _SPARE]
+        records = self._store.fetch([gathered.refs[row] for row in best.tolist()])
+        scores = weighed.scores[best]
+        if question.asks_when:
+            told = [_tells_time(records.get(gathered.refs[row])) for row in best.tolist()]
+            scores = scores + weights.time * np.array(told, np.float64)
+        scores = weigh.prefer_latest(scores, gathered.pool.ts[best], weights.latest * question.wants_latest)
+        relevance = weigh.relevance(np.append(scores, low), _strength(gathered, meant))[:-1]
+        return [
+            _Relevant(
+                ref=gathered.refs[row],
+                source=gathered.origin[gathered.refs[row]],
+                relevance=float(relevance[place]),
+                similarity=float(gathered.signals.cosine[row]),
+                parts=_parts(gathered, weighed, row),
+            )
+            for place, row in enumerate(best.tolist())
+        ], records
+
+    def _fused(self, worded: Worded, meant: Meant) -> tuple[Sequence[_Relevant], Mapping[int, Record]]:
+        fused = fuse(meant.scores if meant.vector is not None else None, worded.scores, self._settings)
+        origin = {**meant.origin, **worded.origin}
+        relevant = [
+            _Relevant(item.ref, origin[item.ref], item.score, item.parts.get("cosine", 0.0), item.parts)
+            for item in fused
+        ]
+        return relevant, self._store.fetch([item.ref for item in relevant])
+
+    # ── ranking ──────────────────────────────────────────────────────────────────────────────────────────────────
 
     def _rank(
-        self,
-        fused: Sequence[Fused],
-        origin: Mapping[int, Source],
-        known: Mapping[int, Record],
-        k: int,
-        now_ms: int,
+        self, relevant: Sequence[_Relevant], records: Mapping[int, Record], k: int, now_ms: int
     ) -> tuple[Remembered, ...]:
-        head = _contenders(fused, k, self._settings.profile)
-        refs = [item.ref for item in head]
-        fetched = self._store.fetch([ref for ref in refs if ref not in known])
-        records = {ref: record for ref in refs if (record := known.get(ref) or fetched.get(ref))}
         uses = {ref: _count_in(data) for ref, data in self._store.marks(list(records), USE).items()}
         durable = self._store.marks(list(records), DURABLE)
         most_uses = max(uses.values(), default=0)
-        found = [
-            _judged(
-                item,
-                records[item.ref],
-                origin[item.ref],
+        found: list[Remembered] = []
+        for item in relevant:
+            record = records.get(item.ref)
+            if record is None:
+                continue
+            ranked = score(
                 Evidence(
-                    relevance=item.score,
-                    similarity=item.parts.get("cosine", 0.0),
-                    age_s=_age_s(records[item.ref], now_ms),
+                    relevance=item.relevance,
+                    similarity=item.similarity,
+                    age_s=_age_s(record, now_ms),
                     uses=uses.get(item.ref, 0),
                     most_uses=most_uses,
-                    authority=_authority(records[item.ref], item.ref in durable),
-                    scope=origin[item.ref].scope,
+                    authority=_authority(record, item.ref in durable),
+                    scope=item.source.scope,
                 ),
                 self._settings.profile,
             )
-            for item in head
-            if item.ref in records
-        ]
+            found.append(Remembered(record, item.source, ranked.score, {**item.parts, **ranked.parts}))
         found.sort(key=lambda item: (-item.score, item.record.collection, -item.record.ref))
         return tuple(found[:k])
 
-    def _embed(self, question: str) -> tuple[NDArray[np.float32] | None, tuple[str, ...]]:
-        if not self._searches_by_meaning():
-            return None, ("the store is being re-embedded: searched by wording only",)
-        try:
-            return self._embedder.embed_query(question), ()
-        except EngineError as error:
-            return None, (f"searched by wording only: {error}",)
+
+def _strength(gathered: Gathered, meant: Meant) -> float:
+    """How strong the best evidence is in itself: a cosine, or the share of the question's tokens met exactly."""
+    import numpy as np
+
+    signals = gathered.signals
+    if meant.vector is None:
+        return _WORDS_ALONE
+    exact = (signals.count > 0).mean(axis=1).max() if signals.count.size else 0.0
+    return float(np.max([signals.cosine.max(), exact, signals.identifiers.max()]))
 
 
-def _contenders(fused: Sequence[Fused], k: int, profile: Profile) -> Sequence[Fused]:
-    """Those that may come out among the best k. The calibrated law takes a bounded share of relevance at most, so what
-    lies below that share of the kth cannot; the older laws have no such bound."""
-    if profile != "calibrated" or len(fused) <= k:
-        return fused
-    floor = (1.0 - MODULATION) * fused[k - 1].score
-    return [item for item in fused if item.score >= floor]
+def _parts(gathered: Gathered, weighed: Weighed, row: int) -> dict[str, float]:
+    parts = {name: float(values[row]) for name, values in weighed.parts.items()}
+    parts["cosine"] = float(gathered.signals.cosine[row])
+    parts["bm25"] = float(gathered.signals.wording[row])
+    return parts
 
 
-def _judged(item: Fused, record: Record, source: Source, evidence: Evidence, profile: Profile) -> Remembered:
-    ranked = score(evidence, profile)
-    return Remembered(record, source, ranked.score, {**item.parts, **ranked.parts})
+def _tells_time(record: Record | None) -> bool:
+    return record is not None and anchor_density(record.text) > 0.0
 
 
 def _age_s(record: Record, now_ms: int) -> float:

@@ -15,7 +15,7 @@ Phrase: TypeAlias = tuple[str, ...]
 MAX_PHRASES = 64
 
 _WORDS = re.compile(r"[^\W_]+")
-_EDGES = "\"'`()[]{}<>,;:!?.…“”‘’«»*_~|"
+EDGES = "\"'`()[]{}<>,;:!?.…“”‘’«»*_~|"
 
 # Function words of English questions and chat. They carry no topic, and stand in so many turns that a match on them
 # only adds noise. Negations and modals that change meaning are not needed for finding, only for reading.
@@ -36,7 +36,7 @@ def phrases_of(question: str) -> tuple[Phrase, ...]:
 
     A question made of stop words alone keeps them: something is better than nothing.
     """
-    chunks = [tuple(_WORDS.findall(chunk.strip(_EDGES).lower())) for chunk in question.split()]
+    chunks = [tuple(_WORDS.findall(chunk.strip(EDGES).lower())) for chunk in question.split()]
     found: dict[Phrase, None] = {}
     for words in filter(None, chunks):
         if len(words) > 1:

@@ -1,0 +1,294 @@
+"""The relevance of candidates to a question, from every kind of evidence at once.
+
+For candidate c, with z the standardised value over the candidates (0 where all are alike):
+
+    e(c) = sum of w_k · z_k(c)   over wording, pieces, meaning, meaning around, tokens, tokens around
+         + sum of w_b · b(c)     over speaker, role, month, identifier, time, less that of short questions
+    f(c) = e(c) + w_s · max of e in its session + w_n · max over three neighbours each way of .6^distance · e
+
+"Around" lends a short turn part of what its neighbours say, since an answer often leaves out what it is about: a token
+of the question is met by the turn itself, or by an earlier turn at .8, .65, .5, or by the next one at .6; after a turn
+that asks, at .95. A question about what is now prefers the newer among the best.
+
+Laws: scores are finite for every input; relevance lies in [0, 1] and keeps the order of f; nothing depends on the order
+in which candidates come. The constants were set by measurement (docs/retrieval.md), one set for every kind of talk.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from libravdb_memory.retrieve.question import Question
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Floats = NDArray[np.float64]
+    Places = NDArray[np.intp]
+
+_SCALE = 0.16
+_ALIKE = 1e-9
+_LENT_BY_EARLIER = (0.8, 0.65, 0.5)
+_LENT_BY_A_QUESTION = 0.95
+_LENT_BY_LATER = 0.6
+_PIECES_BY_EARLIER = (0.7, 0.5)
+_PIECES_BY_LATER = 0.5
+_MEANING_LENT = 0.25
+_SELF_CONTAINED_WORDS = 40.0
+_SHORT_WORDS = 25.0
+_OTHER_YEAR = 0.3
+_REACH, _FADING = 3, 0.6
+_BM25_K, _BM25_B = 1.2, 0.75
+_LEAST_RARITY = 0.3
+_NEWEST_AMONG = 20
+_NOBODY_IN_PARTICULAR = 0.5
+"""The share of the role's weight when the question is in nobody's person."""
+_NEUTRAL_ROLE = 0.5
+
+
+@dataclass(frozen=True, slots=True)
+class Weights:
+    wording: float = 0.10
+    pieces: float = 0.10
+    meaning: float = 0.10
+    meaning_around: float = 0.20
+    tokens: float = 0.05
+    tokens_around: float = 0.35
+    speaker: float = 0.30
+    role: float = 0.20
+    month: float = 0.30
+    identifier: float = 0.40
+    time: float = 0.12
+    question: float = 0.12
+    session: float = 0.35
+    neighbour: float = 0.20
+    latest: float = 1.0
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Pool:
+    """Candidates as columns. `before` and `after` are rows of this pool, -1 where the neighbour is not in it; `group`
+    numbers sessions; `words` is an estimate."""
+
+    before: Places
+    after: Places
+    group: Places
+    ts: NDArray[np.int64]
+    words: Floats
+    asks: NDArray[np.bool_]
+    roles: Sequence[str]
+    speakers: Sequence[str]
+
+    def __len__(self) -> int:
+        return len(self.roles)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Signals:
+    """What the searches found: `wording` a text score (0 where not found), `cosine` 0 where unknown, `match` and
+    `count` as `late.interact` gives them, `lengths` in tokens, `identifiers` the share of the question's identifiers
+    that a candidate holds letter by letter."""
+
+    wording: Floats
+    cosine: Floats
+    identifiers: Floats
+    match: Floats
+    count: Floats
+    lengths: Places
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Weighed:
+    """`parts` are the addends of the score, by name."""
+
+    scores: Floats
+    parts: Mapping[str, Floats]
+
+
+def first_pass(pool: Pool, wording: Floats, cosine: Floats, identifiers: Floats, question: Question) -> Floats:
+    """A quick score from what the searches already know, to choose whom to look at closely."""
+    weights = Weights()
+    priors = _priors(pool, identifiers, question, weights)
+    found: Floats = 0.3 * _standard(wording) + 0.4 * _standard(cosine)
+    for part in priors.values():
+        found = found + part
+    return found
+
+
+def weigh(pool: Pool, signals: Signals, question: Question, weights: Weights) -> Weighed:
+    parts = _evidence(pool, signals, weights) | _priors(pool, signals.identifiers, question, weights)
+    own: Floats = np.sum(list(parts.values()), axis=0)
+    parts["session"] = weights.session * _best_of_group(pool, own)
+    parts["neighbours"] = weights.neighbour * _best_nearby(pool, own)
+    return Weighed(own + parts["session"] + parts["neighbours"], parts)
+
+
+def prefer_latest(scores: Floats, ts: NDArray[np.int64], strength: float) -> Floats:
+    """Among the best, raise each by the share of them that is older, the more the better it is already; what is not
+    among them keeps its place below."""
+    if strength <= 0.0 or scores.shape[0] < 2:
+        return scores
+    best = np.argsort(-scores, kind="stable")[:_NEWEST_AMONG]
+    low, high = scores[best[-1]], scores[best[0]]
+    if not high > low:
+        return scores
+    standing = (scores[best] - low) / (high - low)
+    older = (ts[best][None, :] < ts[best][:, None]).mean(axis=1)
+    raised = scores.copy()
+    raised[best] = low + (high - low) * standing * (1.0 + strength * older)
+    return raised
+
+
+def relevance(scores: Floats, strength: float) -> Floats:
+    """The scores on [0, strength]: the best candidate is as relevant as its evidence is strong in itself."""
+    if not scores.shape[0]:
+        return scores
+    low, high = scores.min(), scores.max()
+    strength = min(max(strength, 0.0), 1.0)
+    return strength * ((scores - low) / (high - low) if high > low else np.ones_like(scores))
+
+
+# ── evidence ─────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def _evidence(pool: Pool, signals: Signals, weights: Weights) -> dict[str, Floats]:
+    lend = np.minimum(1.0, _SELF_CONTAINED_WORDS / np.maximum(pool.words, 1.0))
+    rarity = _rarity(signals.count)
+    share = np.maximum(rarity, _LEAST_RARITY)
+    share = share / share.sum() if share.shape[0] else share
+    lent = _spread(pool, signals.match, lend, _LENT_BY_EARLIER, _LENT_BY_LATER, _LENT_BY_A_QUESTION)
+    pieces = _saturated(signals) * rarity
+    around = signals.cosine + _MEANING_LENT * lend * (
+        _shifted(signals.cosine, pool.before) + _shifted(signals.cosine, pool.after)
+    )
+    evidence: dict[str, tuple[float, Floats]] = {
+        "wording": (weights.wording, signals.wording),
+        "pieces": (
+            weights.pieces,
+            _spread(pool, pieces, lend, _PIECES_BY_EARLIER, _PIECES_BY_LATER, 0.0).sum(axis=1),
+        ),
+        "meaning": (weights.meaning, signals.cosine),
+        "meaning_around": (weights.meaning_around, around / (1.0 + 2.0 * _MEANING_LENT * lend)),
+        "tokens": (weights.tokens, signals.match @ share),
+        "tokens_around": (weights.tokens_around, lent @ share),
+    }
+    return {name: weight * _standard(values) for name, (weight, values) in evidence.items()}
+
+
+def _rarity(count: Floats) -> Floats:
+    """The root of the inverse document frequency, by the candidates alone: what most of them share tells least."""
+    having = (count > 0).sum(axis=0).astype(np.float64)
+    rows = float(count.shape[0])
+    rarity: Floats = np.sqrt(np.log(1.0 + (rows - having + 0.5) / (having + 0.5)))
+    return rarity
+
+
+def _saturated(signals: Signals) -> Floats:
+    """BM25's law of diminishing returns, with the length in tokens."""
+    lengths = np.maximum(signals.lengths, 1).astype(np.float64)
+    usual = lengths.mean() if lengths.shape[0] else 1.0
+    damping = _BM25_K * (1.0 - _BM25_B + _BM25_B * lengths / usual)
+    return signals.count * (_BM25_K + 1.0) / (signals.count + damping[:, None])
+
+
+def _spread(
+    pool: Pool,
+    values: Floats,
+    lend: Floats,
+    by_earlier: Sequence[float],
+    by_later: float,
+    by_a_question: float,
+) -> Floats:
+    """Each value, or what the turns around it lend, whichever is more."""
+    lent: Floats = values.copy()
+    row = pool.before
+    for step, share in enumerate(by_earlier):
+        shares = np.full(len(pool), share)
+        if step == 0 and by_a_question:
+            shares[_shifted(pool.asks.astype(np.float64), row) > 0] = by_a_question
+        lent = np.maximum(lent, (lend * shares)[:, None] * _shifted(values, row))
+        row = _step(pool.before, row)
+    return np.maximum(lent, (lend * by_later)[:, None] * _shifted(values, pool.after))
+
+
+# ── priors ───────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def _priors(pool: Pool, identifiers: Floats, question: Question, weights: Weights) -> dict[str, Floats]:
+    priors = {
+        "role": weights.role * _role(pool, question),
+        "short_question": -weights.question * (pool.asks & (pool.words <= _SHORT_WORDS)).astype(np.float64),
+    }
+    if len(question.named) == 1:
+        said = [speaker.lower() == question.named[0] for speaker in pool.speakers]
+        priors["speaker"] = weights.speaker * np.array(said, np.float64)
+    if question.months:
+        priors["month"] = weights.month * _month(pool, question)
+    if question.identifiers:
+        priors["identifier"] = weights.identifier * identifiers
+    return priors
+
+
+def _role(pool: Pool, question: Question) -> Floats:
+    """People ask about what they said themselves, or about what they were told; without both sides it tells nothing."""
+    if "assistant" not in pool.roles:
+        return np.zeros(len(pool))
+    wanted = "assistant" if question.person == "second" else "user"
+    share = _NOBODY_IN_PARTICULAR if question.person == "other" else 1.0
+    sides = ("user", "assistant", "tool")
+    worth = [1.0 if role == wanted else 0.0 if role in sides else _NEUTRAL_ROLE for role in pool.roles]
+    return share * np.array(worth)
+
+
+def _month(pool: Pool, question: Question) -> Floats:
+    worth = np.zeros(len(pool))
+    for row, moment in enumerate(pool.ts.tolist()):
+        said = datetime.fromtimestamp(moment / 1000, UTC) if moment else None
+        if said is not None and said.month in question.months:
+            worth[row] = 1.0 if not question.years or said.year in question.years else _OTHER_YEAR
+    return worth
+
+
+# ── session and neighbours ───────────────────────────────────────────────────────────────────────────────────────
+
+
+def _best_of_group(pool: Pool, own: Floats) -> Floats:
+    if not len(pool):
+        return own
+    best = np.full(int(pool.group.max()) + 1, -np.inf)
+    np.maximum.at(best, pool.group, own)
+    return best[pool.group]
+
+
+def _best_nearby(pool: Pool, own: Floats) -> Floats:
+    best = np.zeros(len(pool))
+    earlier, later, fading = pool.before, pool.after, 1.0
+    for _ in range(_REACH):
+        fading *= _FADING
+        best = np.maximum(best, fading * np.maximum(_shifted(own, earlier), _shifted(own, later)))
+        earlier, later = _step(pool.before, earlier), _step(pool.after, later)
+    return best
+
+
+def _standard(values: Floats) -> Floats:
+    values = np.nan_to_num(values, posinf=0.0, neginf=0.0)
+    if not values.shape[0]:
+        return values
+    spread = float(values.std())
+    return (values - values.mean()) * (_SCALE / spread) if spread > _ALIKE else np.zeros_like(values)
+
+
+def _shifted(values: Floats, rows: Places) -> Floats:
+    """The values of those rows, 0 for none."""
+    here = rows >= 0
+    shape = (-1,) + (1,) * (values.ndim - 1)
+    return np.where(here.reshape(shape), values[rows], 0.0)
+
+
+def _step(links: Places, rows: Places) -> Places:
+    return np.where(rows >= 0, links[rows], -1)
