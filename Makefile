@@ -61,6 +61,7 @@ bench-retrieval: $(READY) ## measure what recall finds; DATA=file or folder of l
 
 model-check: $(READY) ## rebuild the bundled model from its published weights (80 MB download) and compare
 	@$(BIN)/python tools/build_model.py --check
+	@$(BIN)/python tools/build_tokens.py --check
 
 clean: ## remove what make built
 	rm -rf $(VENV) build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .coverage*

@@ -36,6 +36,8 @@ import onnx
 from numpy.typing import NDArray
 from onnx import TensorProto, helper, numpy_helper
 
+from build_tokens import TOKENS_FILE, add_tokens
+
 ROOT = Path(__file__).resolve().parent.parent
 BUNDLED = ROOT / "src" / "libravdb_memory" / "engines" / "bundled"
 
@@ -293,7 +295,7 @@ class Encoder:
 
 
 MANIFEST = """\
-# Written by tools/build_model.py. The space's revision is made from the hashes below.
+# Written by tools/build_model.py. The space's revision is made from the hashes of model and tokenizer below.
 profile = "all-minilm-l6-v2"
 {name}
 [files]
@@ -313,6 +315,7 @@ def write_folder(folder: Path, model: onnx.ModelProto, tokenizer: dict[str, Any]
 
 
 def build_int8(source: Source, folder: Path) -> None:
+    """The folder as it ships, but for the projection of token vectors, which tools/build_tokens.py adds."""
     write_folder(folder, Encoder(source, RowQuantisedLinear(), embed_words_int8).model(), source.tokenizer)
 
 
@@ -328,7 +331,7 @@ def download(folder: Path) -> Path:
 
 
 def check_bundled(built: Path) -> int:
-    names = ["model.onnx", "tokenizer.json", "manifest.toml"]
+    names = ["model.onnx", "tokenizer.json", "tokens.npy", "manifest.toml"]
     _, changed, missing = filecmp.cmpfiles(built, BUNDLED, names, shallow=False)
     print(f"differs: {changed + missing}" if changed or missing else "the bundled model is what its source gives")
     return 1 if changed or missing else 0
@@ -345,7 +348,9 @@ def main() -> int:
         if arguments.f32:
             build_f32(source, arguments.f32)
         target = Path(scratch) / "built" if arguments.check else BUNDLED
+        tokens = (BUNDLED / TOKENS_FILE).read_bytes()
         build_int8(source, target)
+        add_tokens(target, tokens)
         print(f"model.onnx: {(target / 'model.onnx').stat().st_size / 1e6:.1f} MB", file=sys.stderr)
         return check_bundled(target) if arguments.check else 0
 

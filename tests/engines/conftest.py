@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import string
+import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,6 +20,10 @@ import pytest
 from onnx import TensorProto, helper, numpy_helper
 
 from libravdb_memory.engines.onnx import OnnxEmbedder
+
+TOOLS = str(Path(__file__).resolve().parents[2] / "tools")
+if TOOLS not in sys.path:
+    sys.path.insert(0, TOOLS)
 
 SPECIAL = ["[PAD]", "[UNK]", "[CLS]", "[SEP]"]
 VOCABULARY = {token: place for place, token in enumerate(SPECIAL + list(string.ascii_letters + string.digits + ":_. "))}
@@ -126,12 +131,17 @@ MakeTiny = Callable[..., Tiny]
 
 @pytest.fixture(scope="session")
 def make_tiny(tmp_path_factory: pytest.TempPathFactory) -> MakeTiny:
-    def make(variant: Variant = "tokens", manifest: str = "", *, table: Any = TABLE, **values: object) -> Tiny:
+    def make(
+        variant: Variant = "tokens", manifest: str = "", *, table: Any = TABLE, axes: Any = None, **values: object
+    ) -> Tiny:
         folder = tmp_path_factory.mktemp("tiny")
         (folder / "model.onnx").write_bytes(tiny_model(variant, table))
         (folder / "tokenizer.json").write_text(tokenizer_json(), encoding="utf-8")
         pooling = "none" if variant == "pooled" else "mean"
         keys = {"model": "tiny", "dimensions": HIDDEN, "pooling": pooling, "max_tokens": 32} | values
+        if axes is not None:
+            np.save(folder / "tokens.npy", axes)
+            keys["tokens_file"] = "tokens.npy"
         lines = [f"{key} = {json.dumps(value)}" for key, value in keys.items()]
         (folder / "manifest.toml").write_text("\n".join([*lines, manifest]), encoding="utf-8")
         return Tiny(folder)

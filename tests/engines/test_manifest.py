@@ -54,6 +54,7 @@ def test_a_manifest_without_a_profile_says_everything_itself(tmp_path: Path) -> 
         ("model_file = '../secret.onnx'", "model_file"),
         ("tokenizer_file = '/etc/passwd'", "tokenizer_file"),
         ("model_file = ''", "model_file"),
+        ("tokens_file = '../tokens.npy'", "tokens_file"),
         ("model_file = '..'", "model_file"),
         ('model_file = "C:\\\\x"', "model_file"),
         ("files = 'all'", "files"),
@@ -65,6 +66,12 @@ def test_a_bad_key_is_refused_with_its_name_and_the_file(tmp_path: Path, line: s
     kept = [given for given in WHOLE.splitlines() if given.split(" ")[0] != line.split(" ")[0]]
     with pytest.raises(ConfigError, match=f"setting {key} in .*{FILE_NAME}"):
         read_manifest(folder_with(tmp_path, "\n".join([*kept, line])))
+
+
+def test_a_model_that_pools_by_itself_cannot_give_token_vectors(tmp_path: Path) -> None:
+    manifest = WHOLE.replace('"cls"', '"none"') + 'tokens_file = "tokens.npy"'
+    with pytest.raises(ConfigError, match=r"tokens_file in .* pools by itself"):
+        read_manifest(folder_with(tmp_path, manifest))
 
 
 @pytest.mark.parametrize("key", ["model", "dimensions", "pooling", "max_tokens"])
@@ -116,5 +123,5 @@ def test_a_revision_given_by_name_is_kept(tmp_path: Path) -> None:
 
 def test_the_bundled_files_are_the_ones_their_manifest_describes() -> None:
     manifest = read_manifest(BUNDLED)
-    assert set(manifest.files) == {"model.onnx", "tokenizer.json"}
+    assert set(manifest.files) == {"model.onnx", "tokenizer.json", "tokens.npy"}
     manifest.check_files()

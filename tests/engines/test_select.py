@@ -12,6 +12,7 @@ import pytest
 
 from libravdb_memory.engines.hashed import HashedEmbedder
 from libravdb_memory.engines.onnx import OnnxEmbedder
+from libravdb_memory.engines.protocol import TokenEmbedder
 from libravdb_memory.engines.select import EmbeddingSettings, make_embedder
 from libravdb_memory.errors import ConfigError
 
@@ -51,6 +52,15 @@ def test_what_is_given_wins_over_the_profile() -> None:
 def test_an_endpoint_without_a_profile_needs_only_its_length() -> None:
     space = make_embedder(EmbeddingSettings(**REMOTE, dimensions=1024)).space
     assert (space.dimensions, space.query_prefix, space.shortening) == (1024, "", "")
+
+
+def test_token_vectors_are_made_unless_they_are_switched_off() -> None:
+    made, off = make_embedder(), make_embedder(EmbeddingSettings(token_vectors=False))
+    assert isinstance(made, TokenEmbedder)
+    assert isinstance(off, TokenEmbedder)
+    assert made.token_rule
+    assert off.token_rule == ""
+    assert made.space == off.space
 
 
 @pytest.mark.parametrize(
@@ -105,6 +115,7 @@ local = EmbeddingSettings(backend="onnx-local", model_path=sys.argv[1])
 hashed = EmbeddingSettings(backend="hashed")
 made = [make_embedder(settings) for settings in (None, hashed, remote, local)]
 spaces = [embedder.space.fingerprint for embedder in made]
+assert made[0].token_rule
 before = sorted(heavy & set(sys.modules))
 made[0].warm_up()
 print(json.dumps([before, sorted(heavy & set(sys.modules)), spaces]))

@@ -13,6 +13,7 @@
     layer_norm = true                   # before a Matryoshka cut
     model_file = "model.onnx"
     tokenizer_file = "tokenizer.json"
+    tokens_file = "tokens.npy"          # optional: gives small vectors of single tokens; not part of revision
     output = "last_hidden_state"        # optional; else the model's first output
     [files]                             # optional: expected sha256 of the files, checked when loading
     "model.onnx" = "…"
@@ -53,6 +54,7 @@ class Manifest:
     layer_norm: bool = False
     model_file: str = "model.onnx"
     tokenizer_file: str = "tokenizer.json"
+    tokens_file: str = ""
     output: str = ""
     files: Mapping[str, str] = field(default_factory=dict[str, str])
 
@@ -63,6 +65,10 @@ class Manifest:
     @property
     def tokenizer_path(self) -> Path:
         return self.folder / self.tokenizer_file
+
+    @property
+    def tokens_path(self) -> Path:
+        return self.folder / self.tokens_file
 
     def pinned_revision(self) -> str:
         """The revision given, else one made from the hashes given, else from the files themselves."""
@@ -80,7 +86,8 @@ class Manifest:
 
     def check_files(self) -> None:
         """Every file is there and is the one the manifest was written for."""
-        for path in (self.model_path, self.tokenizer_path):
+        needed = [self.model_path, self.tokenizer_path, *([self.tokens_path] if self.tokens_file else [])]
+        for path in needed:
             if not path.is_file():
                 raise ModelUnavailableError(self.model, f"{path} is missing")
         for name, expected in self.files.items():
@@ -112,7 +119,16 @@ def sha256_of(path: Path) -> str:
     return digest.hexdigest()
 
 
-_TEXTS = ("model", "revision", "query_prefix", "document_prefix", "model_file", "tokenizer_file", "output")
+_TEXTS = (
+    "model",
+    "revision",
+    "query_prefix",
+    "document_prefix",
+    "model_file",
+    "tokenizer_file",
+    "tokens_file",
+    "output",
+)
 _COUNTS = ("dimensions", "max_tokens")
 _FLAGS = ("normalise", "layer_norm")
 _REQUIRED = ("model", "dimensions", "pooling", "max_tokens")
@@ -131,6 +147,8 @@ class _Reader:
                 raise self._refusal(key, "is missing, and no profile gives it")
         if bad := [size for size in values.get("matryoshka", ()) if size > values["dimensions"]]:
             raise self._refusal("matryoshka", f"{bad[0]} is more than dimensions ({values['dimensions']})")
+        if "tokens_file" in values and values["pooling"] == "none":
+            raise self._refusal("tokens_file", "is of no use: a model that pools by itself shows no token vectors")
         return Manifest(folder=self.path.parent, **values)
 
     def _profile(self, name: object) -> dict[str, Any]:

@@ -37,6 +37,13 @@ class EmbeddingSettings:
     )
     threads: int = field(default=1, metadata={"help": "threads of one model run"})
     batch_size: int = field(default=32, metadata={"help": "texts per model run or request, at most"})
+    token_vectors: bool = field(
+        default=True,
+        metadata={
+            "help": "keep small vectors of single words beside each turn's own: finer ranking, about 2 KB a turn"
+            " (bundled, and onnx-local with a tokens_file)"
+        },
+    )
     profile: str = field(default="", metadata={"help": "openai-compatible: known model that gives prefixes and limits"})
     base_url: str = field(default="", metadata={"help": "openai-compatible: address up to and without /embeddings"})
     model: str = field(default="", metadata={"help": "openai-compatible: model name as the endpoint knows it"})
@@ -115,6 +122,7 @@ def make_embedder(settings: EmbeddingSettings | None = None) -> Embedder:
         threads=settings.threads,
         batch_size=settings.batch_size,
         dimensions=settings.dimensions or None,
+        token_vectors=settings.token_vectors,
     )
 
 

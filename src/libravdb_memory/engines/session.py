@@ -64,6 +64,14 @@ class Session:
         """Ids of the text itself, without special tokens; a name like [SEP] inside it is plain text."""
         return list(self._tokenizer.encode(speakable(text), add_special_tokens=False).ids)
 
+    def vocabulary(self) -> list[str]:
+        """The token of each id; an id without one has an empty text."""
+        known = self._tokenizer.get_vocab(with_added_tokens=True)
+        tokens = [""] * (max(known.values(), default=-1) + 1)
+        for token, place in known.items():
+            tokens[place] = token
+        return tokens
+
     def run(self, ids: I64, mask: I64) -> F32:
         feeds = {"input_ids": ids, "attention_mask": mask}
         if "token_type_ids" in self._inputs:

@@ -17,6 +17,7 @@ F32 = NDArray[np.float32]
 I64 = NDArray[np.int64]
 
 _LAYER_NORM_EPSILON = 1e-5
+_ROWS_AT_ONCE = 4
 
 
 def unit(rows: F32) -> F32:
@@ -62,3 +63,13 @@ def pad(inputs: list[tuple[int, ...]], fill: int) -> tuple[I64, I64]:
 
 def weighted_mean(rows: F32, weights: list[int]) -> F32:
     return np.average(rows.astype(np.float64), axis=0, weights=weights).astype(np.float32)
+
+
+def product(rows: F32, matrix: F32) -> F32:
+    """rows @ matrix, a few rows at a time: for more, BLAS wakes its threads, which then hold up the model's own."""
+    count, width = rows.shape
+    blocks = -(-count // _ROWS_AT_ONCE)
+    padded = np.zeros((blocks * _ROWS_AT_ONCE, width), np.float32)
+    padded[:count] = rows
+    made: F32 = (padded.reshape(blocks, _ROWS_AT_ONCE, width) @ matrix).reshape(-1, matrix.shape[1])
+    return made[:count]

@@ -16,10 +16,15 @@ CHARACTERS_PER_TOKEN = 8
 
 @dataclass(frozen=True, slots=True)
 class Window:
-    """One input of the model; `weight` is how many of its tokens are the text's own."""
+    """One input of the model; `weight` is how many of its tokens are the text's own, `start` where those begin."""
 
     ids: tuple[int, ...]
     weight: int
+    start: int = 0
+
+    @property
+    def own(self) -> slice:
+        return slice(self.start, self.start + self.weight)
 
 
 @dataclass(frozen=True, slots=True)
