@@ -9,10 +9,12 @@ import pytest
 from libravdb_memory.store.protocol import Store
 from libravdb_memory.store.sqlite.store import SqliteStore
 
-pytest.register_assert_rewrite("tests.store.conformance", "tests.store.conformance_marks", "tests.store.machine")
+for name in ("conformance", "conformance_marks", "conformance_tokens", "machine"):
+    pytest.register_assert_rewrite(f"tests.store.{name}")
 
 from tests.store.conformance import StoreContract  # noqa: E402
 from tests.store.conformance_marks import MarksContract  # noqa: E402
+from tests.store.conformance_tokens import TokensContract  # noqa: E402
 from tests.store.machine import state_machine_for  # noqa: E402
 
 
@@ -25,6 +27,10 @@ class TestSqliteStore(StoreContract):
 
 
 class TestSqliteMarks(MarksContract):
+    make_store = staticmethod(make_store)
+
+
+class TestSqliteTokens(TokensContract):
     make_store = staticmethod(make_store)
 
 

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 UNIT_TOLERANCE = 4e-6
 _BLOCK = 8192
+_WIDE_ROWS = 64
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,9 +91,7 @@ def candidates(scores: Scores, k: int, margin: float) -> Slots:
 
 def score(refs: Refs, rows: Rows, query: Query, k: int) -> tuple[Found, ...]:
     """The k best of these rows, scored in double precision."""
-    values = np.empty(refs.shape[0], np.float64)
-    for start in range(0, refs.shape[0], _BLOCK):
-        values[start : start + _BLOCK] = cosines(rows[start : start + _BLOCK], query)
+    values = cosines(rows, query)
     order = np.lexsort((refs, -values))[:k]
     return tuple(map(Found, refs[order].tolist(), values[order].tolist()))
 
@@ -102,9 +101,11 @@ def merge(parts: tuple[tuple[Found, ...], ...], k: int) -> tuple[Found, ...]:
 
 
 def cosines(rows: Rows, query: Query) -> NDArray[np.float64]:
-    """In double precision, each row by itself."""
-    wide = rows.astype(np.float64)
-    lengths = np.sqrt((wide * wide).sum(axis=1))
-    dots = (wide * query.precise).sum(axis=1)
-    cosines: NDArray[np.float64] = np.clip(dots / np.where(lengths > 0, lengths, 1.0), -1.0, 1.0)
-    return cosines
+    """In double precision, each row by itself. A few at a time: large copies would cost more than the arithmetic."""
+    values = np.empty(rows.shape[0], np.float64)
+    for start in range(0, rows.shape[0], _WIDE_ROWS):
+        wide = rows[start : start + _WIDE_ROWS].astype(np.float64)
+        lengths = np.sqrt((wide * wide).sum(axis=1))
+        dots = (wide * query.precise).sum(axis=1)
+        values[start : start + _WIDE_ROWS] = np.clip(dots / np.where(lengths > 0, lengths, 1.0), -1.0, 1.0)
+    return values

@@ -334,7 +334,7 @@ class SqliteStore:
 
     def get_tokens(self, space: Space, refs: Sequence[int]) -> dict[int, bytes]:
         with self._reading() as db:
-            return tokenrows.get_tokens(db, space, refs)
+            return tokenrows.get_tokens(db, space, refs, self._path)
 
     def get_vectors(self, space: Space, refs: Sequence[int]) -> dict[int, NDArray[np.float32]]:
         with self._reading() as db:

@@ -23,7 +23,7 @@ from libravdb_memory.store.sqlite.writer import GroupWriter
 if TYPE_CHECKING:
     from libravdb_memory.store.sqlite.vectors import VectorShelf
 
-RESTORE = "libravdb restore BACKUP"
+RESTORE = "libravdb restore BACKUP, or libravdb export --salvage FILE for what can be read"
 REINDEX = "libravdb reindex --indexes"
 REEMBED = "libravdb reindex"
 _MOST_OF_A_KIND = 100
@@ -111,7 +111,7 @@ def _records(db: Database, report: _Report) -> None:
         where = f"record {_readable(record_id)!r}"
         if group is None or collection != ref >> REF_BITS:
             report.add(Problem("group", where, "its group is gone or belongs to another collection", RESTORE))
-        elif not _agrees(digest, group, record_id, ts, text, metadata_json):
+        elif not agrees(digest, group, record_id, ts, text, metadata_json):
             report.add(Problem("hash", where, "its content is not what was stored", RESTORE))
 
 
@@ -119,8 +119,8 @@ def _readable(raw: bytes | None) -> str:
     return "" if raw is None else raw.decode(errors="replace")
 
 
-def _agrees(digest: bytes, group: bytes, record_id: bytes, ts: int, text: bytes, metadata_json: bytes) -> bool:
-    """Read as bytes, because what is damaged need not be text any more."""
+def agrees(digest: bytes, group: bytes, record_id: bytes, ts: int, text: bytes, metadata_json: bytes) -> bool:
+    """Whether a record is what was stored. Read as bytes, because what is damaged need not be text any more."""
     try:
         content = group.decode(), record_id.decode(), ts, text.decode(), metadata_json.decode()
         return content_hash(*content) == digest.decode()
