@@ -18,6 +18,7 @@ def test_a_measurement_is_plain_json_with_the_machine_it_was_made_on() -> None:
     assert set(results["turns_per_s"]) == {"batch_1", "batch_8", "batch_32", "reference"}
     assert all(rate > 0 for rate in results["turns_per_s"].values())
     assert results["agreement_with_reference"]["cosine_min"] > 0.9999
+    assert results["token_vectors"]["bytes_per_turn"] > 0
     assert results["machine"]["cores"] >= 1
     assert steps == sorted(steps)
     assert steps[-1][0] == steps[-1][1]

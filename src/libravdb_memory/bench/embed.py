@@ -6,6 +6,7 @@ round counts, since noise only ever slows.
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Mapping
 from pathlib import Path
@@ -40,6 +41,7 @@ def run(reference: Path | None, texts: int, progress: Progress) -> dict[str, Any
         "threads": 1,
         "load_s": round(load_s, 3),
         "turns_per_s": {name: round(rate, 1) for name, rate in rates.items()},
+        "token_vectors": _token_vectors(engines[_CHOSEN], turns),
     }
     if reference:
         results["speed_over_reference"] = round(rates[_CHOSEN] / rates[_REFERENCE], 2)
@@ -71,6 +73,22 @@ def _rate(engine: OnnxEmbedder, turns: list[str]) -> float:
     started = time.perf_counter()
     engine.embed_documents(turns)
     return len(turns) / (time.perf_counter() - started)
+
+
+def _token_vectors(engine: OnnxEmbedder, turns: list[str]) -> dict[str, Any]:
+    """What they cost, in time of this process (which a busy machine changes least) and in bytes."""
+    pooled_s = read_s = math.inf
+    for _ in range(ROUNDS):
+        started = time.process_time()
+        engine.embed_documents(turns)
+        between = time.process_time()
+        engine.read_documents(turns)
+        pooled_s, read_s = min(pooled_s, between - started), min(read_s, time.process_time() - between)
+    sizes = [len(rows.to_bytes()) for rows in engine.read_documents(turns)[1]]
+    return {
+        "time_over_pooled_alone": round(read_s / pooled_s, 3) if pooled_s else None,
+        "bytes_per_turn": round(sum(sizes) / max(len(sizes), 1)),
+    }
 
 
 def _agreement(reference: OnnxEmbedder, engine: OnnxEmbedder, turns: list[str]) -> dict[str, Any]:
