@@ -57,6 +57,7 @@ class Model:
     records: dict[Key, Kept] = field(default_factory=dict)
     edges: set[tuple[Key, Key]] = field(default_factory=set)
     vectors: dict[int, int] = field(default_factory=dict)  # ref -> axis
+    tokens: dict[int, bytes] = field(default_factory=dict)
     marks: dict[tuple[Key, str], int] = field(default_factory=dict)
     highest: int = 0
 
@@ -65,6 +66,7 @@ class Model:
             {key: Kept(kept.text, kept.ts, kept.version, kept.ref) for key, kept in self.records.items()},
             set(self.edges),
             dict(self.vectors),
+            dict(self.tokens),
             dict(self.marks),
             self.highest,
         )
@@ -81,6 +83,7 @@ class Model:
         if key.collection == RAW:
             raise AppendOnlyError(key.id)
         self.vectors.pop(kept.ref, None)
+        self.tokens.pop(kept.ref, None)
         kept.text, kept.ts, kept.version = text, ts, kept.version + 1
         return True
 
@@ -88,6 +91,7 @@ class Model:
         kept = self.records.pop(key, None)
         if kept is not None:
             self.vectors.pop(kept.ref, None)
+            self.tokens.pop(kept.ref, None)
             self.edges = {edge for edge in self.edges if key not in edge}
             self.marks = {place: data for place, data in self.marks.items() if place[0] != key}
 
@@ -211,9 +215,18 @@ class StoreMachine(RuleBasedStateMachine):
         todo = self.store.unembedded(self.space, limit)
         refs = [item.ref for item in todo]
         rows = np.tile(np.eye(DIMENSIONS, dtype=np.float32)[axis], (len(refs), 1))
-        stored = self.store.put_vectors(self.space, refs, rows, versions=[item.version for item in todo])
-        assert stored == len(refs)
+        tokens = [item.text.encode() for item in todo] if self.space.tokens else None
+        versions = [item.version for item in todo]
+        assert self.store.put_vectors(self.space, refs, rows, versions=versions, tokens=tokens) == len(refs)
         self.model.vectors.update(dict.fromkeys(refs, axis))
+        self.model.tokens.update(zip(refs, tokens or (), strict=bool(tokens)))
+
+    @rule(name=st.sampled_from(["", "one rule", "another"]))
+    def keep_tokens(self, name: str) -> None:
+        if name != self.space.tokens:
+            self.model.tokens.clear()
+        self.space = self.store.keep_tokens(self.space, name)
+        assert self.space.tokens == name
 
     @rule()
     def open_again(self) -> None:
@@ -258,7 +271,30 @@ class StoreMachine(RuleBasedStateMachine):
                 ref: float(axis == 0) for ref, axis in vectors.items()
             }
             assert found.missing == len(refs) - len(vectors)
+            assert self.store.similarities(collection, query, [*refs]) == {hit.ref: hit.score for hit in found.hits}
         assert not self.store.search_vectors(QUIET, query, 100).missing
+
+    @invariant()
+    def waits_for_what_the_model_lacks(self) -> None:
+        refs = {kept.ref for key, kept in self.model.records.items() if key.collection != QUIET}
+        embedded = self.model.tokens if self.space.tokens else self.model.vectors
+        assert self.store.get_tokens(self.space, sorted(refs)) == self.model.tokens
+        assert {item.ref for item in self.store.unembedded(self.space, 100)} == refs - embedded.keys()
+        assert self.store.count_unembedded(self.space) == len(refs - embedded.keys())
+
+    @invariant()
+    def places_the_records_of_the_model(self) -> None:
+        groups: dict[tuple[str, str], list[int]] = {}
+        for key, kept in self.model.records.items():
+            groups.setdefault((key.collection, key.group), []).append(kept.ref)
+        places = self.store.places([kept.ref for kept in self.model.records.values()])
+        assert len(places) == len(self.model.records)
+        for refs in groups.values():
+            row = [None, *sorted(refs), None]
+            assert [(places[ref].before, places[ref].after) for ref in sorted(refs)] == list(
+                zip(row[:-2], row[2:], strict=True)
+            )
+        assert all(places[kept.ref].length == len(kept.text) for kept in self.model.records.values())
 
     @invariant()
     def carries_the_marks_of_the_model(self) -> None:
