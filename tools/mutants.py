@@ -211,6 +211,7 @@ def main() -> int:
     parser.add_argument("--only", default="", help="mutants of files whose name contains this")
     arguments = parser.parse_args()
     chosen = [number for number, mutant in enumerate(MUTANTS) if arguments.only in mutant[0]]
+    started = time.monotonic()
     with tempfile.TemporaryDirectory(prefix="libravdb-mutants-") as folder:
         copies: SimpleQueue[Path] = SimpleQueue()
         for job in range(arguments.jobs):
@@ -232,7 +233,8 @@ def main() -> int:
             judged = pool.map(lambda number: with_copy(lambda package: judge(number, package)), chosen)
             verdicts = [show(verdict) for verdict in judged]
     survivors = sum(verdict.survived for verdict in verdicts)
-    print(f"{len(verdicts)} mutants, {len(verdicts) - survivors} caught, {survivors} survived")
+    caught, minutes = len(verdicts) - survivors, (time.monotonic() - started) / 60
+    print(f"{len(verdicts)} mutants, {caught} caught, {survivors} survived, in {minutes:.1f} minutes")
     return 1 if survivors else 0
 
 

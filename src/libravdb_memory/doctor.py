@@ -40,7 +40,10 @@ BUNDLED_ANSWER = (0.0570, 0.0645, 0.0275, 0.0766, -0.0141, -0.0057, 0.0339, -0.0
 _ANSWER_TOLERANCE = 0.01
 _QUICK_CHECK_BYTES = 2_000_000_000
 _LITTLE_SPACE = 200_000_000
-_RESTORE = "libravdb restore BACKUP  (libravdb verify tells what is hurt)"
+_RESTORE = (
+    "libravdb restore BACKUP; without a backup: libravdb export --salvage FILE, "
+    "move the store away, libravdb import FILE"
+)
 
 
 @dataclass(frozen=True, slots=True)

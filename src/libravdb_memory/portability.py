@@ -19,14 +19,25 @@ import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import IO, cast
+from typing import IO, Protocol, cast
 
 from libravdb_memory.errors import InvalidInputError, NotFoundError
 from libravdb_memory.identity import Json, canonical_json, content_hash
 from libravdb_memory.ingest.turns import checked_metadata, checked_name, checked_text, milliseconds
 from libravdb_memory.model import Draft, Record
 from libravdb_memory.namespaces import check_place
-from libravdb_memory.store.protocol import Key, Link, Mark, Progress, Put, Store, Write
+from libravdb_memory.store.protocol import (
+    CollectionInfo,
+    Key,
+    Link,
+    Mark,
+    Page,
+    Progress,
+    Put,
+    Store,
+    StoredMark,
+    Write,
+)
 
 FORMAT = "libravdb-memory"
 VERSION = 1
@@ -48,10 +59,24 @@ class ImportReport:
 # ── export ───────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def export_lines(store: Store, progress: Progress | None = None) -> Iterator[str]:
+class Exportable(Protocol):
+    """What an export reads of a store."""
+
+    def collections(self) -> tuple[CollectionInfo, ...]: ...
+
+    def page(self, collection: str, *, after: str | None = None, limit: int = 1000) -> Page: ...
+
+    def fetch(self, refs: Sequence[int]) -> dict[int, Record]: ...
+
+    def edges(self, after: tuple[int, int] | None = None, limit: int = 10_000) -> tuple[tuple[int, int], ...]: ...
+
+    def all_marks(self, after: tuple[int, str] | None = None, limit: int = 10_000) -> tuple[StoredMark, ...]: ...
+
+
+def export_lines(store: Exportable, progress: Progress | None = None) -> Iterator[str]:
     """Every line of an export, without line ends."""
     digest = hashlib.sha256()
-    total = store.status().records
+    total = sum(info.count for info in store.collections())
     seen: Counter[Json] = Counter()
     for item in _items(store):
         line = canonical_json(item)
@@ -70,7 +95,7 @@ def _end(seen: Counter[Json], digest: str) -> dict[str, Json]:
     return {**counted, "digest": f"sha256:{digest}"}
 
 
-def export_to(out: IO[str], store: Store, progress: Progress | None = None) -> int:
+def export_to(out: IO[str], store: Exportable, progress: Progress | None = None) -> int:
     """Write an export; returns the number of lines."""
     count = 0
     for line in export_lines(store, progress):
@@ -79,7 +104,7 @@ def export_to(out: IO[str], store: Store, progress: Progress | None = None) -> i
     return count
 
 
-def _items(store: Store) -> Iterator[Mapping[str, Json]]:
+def _items(store: Exportable) -> Iterator[Mapping[str, Json]]:
     last_refs: dict[str, int] = {}
     yield {"format": FORMAT, "version": VERSION}
     for info in store.collections():
@@ -108,7 +133,7 @@ def _items(store: Store) -> Iterator[Mapping[str, Json]]:
     yield from _marks(told)
 
 
-def _records(store: Store, collection: str) -> Iterator[Record]:
+def _records(store: Exportable, collection: str) -> Iterator[Record]:
     cursor: str | None = None
     while True:
         page = store.page(collection, after=cursor, limit=_BATCH)
@@ -123,7 +148,7 @@ class _Told:
     """Up to which ref the records of each collection are in the export. What came later, while it was written, is not
     spoken of: the file must be whole in itself."""
 
-    store: Store
+    store: Exportable
     last_refs: Mapping[str, int]
 
     def addresses(self, refs: set[int]) -> dict[int, list[Json]]:

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from libravdb_memory.config import Config
     from libravdb_memory.memory import Memory
     from libravdb_memory.store.protocol import Store
+    from libravdb_memory.store.sqlite.salvage import Salvage
 
 
 @dataclass(slots=True)
@@ -55,6 +56,16 @@ class Invocation:
         _check_exists(config, create=False)
         with closing(SqliteStore.open(config.db_path, settings=config.store)) as store:
             yield store
+
+    @contextmanager
+    def open_damaged(self) -> Generator[Salvage, None, None]:
+        """What can be read of a store that may be damaged."""
+        from libravdb_memory.store.sqlite.salvage import Salvage
+
+        config = self.config()
+        _check_exists(config, create=False)
+        with Salvage(_data_file(config)) as salvage:
+            yield salvage
 
 
 def _check_exists(config: Config, create: bool) -> None:

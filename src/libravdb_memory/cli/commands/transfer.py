@@ -17,26 +17,34 @@ from libravdb_memory.cli.render import counted
 from libravdb_memory.cli.waiting import wait_for_embedding
 from libravdb_memory.errors import InvalidInputError
 from libravdb_memory.portability import export_to
+from libravdb_memory.store.sqlite.salvage import Salvage
 
 new_file = click.Path(dir_okay=False, path_type=Path)
 
 
 @command("export")
 @click.argument("target", metavar="FILE|-", type=click.Path(dir_okay=False, allow_dash=True, path_type=Path))
+@click.option("--salvage", is_flag=True, help="Read around damage, and say how many records are unreadable.")
 @click.pass_obj
-def export(invocation: Invocation, target: Path) -> None:
+def export(invocation: Invocation, target: Path, salvage: bool) -> int:
     """Write everything as JSON Lines to FILE, or to stdout for "-".
 
-    A FILE appears only when it is complete. The same memories always give the same bytes.
+    A FILE appears only when it is complete. The same memories always give the same bytes. With --salvage, a damaged
+    store is read as far as it can be; exits 1 when anything was unreadable.
     """
     with (
-        invocation.open_store() as store,
+        invocation.open_damaged() if salvage else invocation.open_store() as store,
         whole_file(target) as out,
         invocation.terminal.progress("exporting", "records") as progress,
     ):
         lines = export_to(out, store, progress)
+        lost = store.unreadable if isinstance(store, Salvage) else 0
+    if salvage:
+        invocation.terminal.words(f"{counted(lost, 'record')} could not be read" if lost else "nothing was unreadable")
     if invocation.as_json and str(target) != "-":
-        invocation.terminal.json({"file": str(target), "lines": lines})
+        found = {"file": str(target), "lines": lines}
+        invocation.terminal.json(found | {"unreadable": lost} if salvage else found)
+    return PROBLEMS_FOUND if lost else OK
 
 
 @command("import")
