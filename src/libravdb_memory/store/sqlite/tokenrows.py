@@ -22,7 +22,7 @@ def get_tokens(db: Database, space: Space, refs: Sequence[int], path: Path) -> d
         return {}
     # The order of a CROSS JOIN is kept: one lookup for each ref.
     sql = f"SELECT t.ref, t.data FROM json_each(?) j CROSS JOIN {token_table(space.key)} t ON t.ref = j.value"  # noqa: S608
-    rows = dict(db.execute(sql, (json.dumps([int(ref) for ref in refs]),)).fetchall())
+    rows: dict[int, bytes] = dict(db.execute(sql, (json.dumps([int(ref) for ref in refs]),)).fetchall())
     if not all(type(data) is bytes for data in rows.values()):
         raise StoreCorruptError(path, f"a token row of space {space.key} is no blob")
     return rows
