@@ -7,7 +7,8 @@ cosines. Law: a candidate passes the filter of its source; a neighbour that migh
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -23,8 +24,8 @@ if TYPE_CHECKING:
 
     from libravdb_memory.retrieve.weigh import Floats, Pool, Signals
 
-_ANCHORS = 96
-_LATER, _EARLIER = 2, 1
+_ANCHORS = 64
+_LATER = 1
 _LITERAL = 50
 _CHARACTERS_PER_WORD = 5.6
 
@@ -41,13 +42,12 @@ class Source:
 
 @dataclass(frozen=True, slots=True)
 class Worded:
-    """What a search by wording found: scores, sources and places by ref; and for refs that hold identifiers of the
-    question letter by letter, the share of them."""
+    """What a search by wording found: scores and sources by ref; and for refs that hold identifiers of the question
+    letter by letter, the share of them."""
 
     scores: Mapping[int, float]
     origin: Mapping[int, Source]
     exact: Mapping[int, float]
-    places: Mapping[int, Place]
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,19 +83,20 @@ def by_wording(store: Store, question: Question, sources: Sequence[Source], widt
             exact[ref] = share
             scores.setdefault(ref, 0.0)
             origin[ref] = source
-    return Worded(scores, origin, exact, store.places(list(scores)))
+    return Worded(scores, origin, exact)
 
 
 def gather(store: Store, space: Space | None, question: Question, worded: Worded, meant: Meant) -> Gathered:
     found = {**worded.origin, **meant.origin}
-    places = dict(worded.places) | store.places([ref for ref in meant.scores if ref not in worded.places])
-    found = {ref: found[ref] for ref in sorted(places, reverse=True)}
-    anchors = _most_promising(question, worded, meant, found, places)
+    places = store.places(list(found))
+    anchors = [ref for ref in sorted(found, reverse=True) if ref in places]
+    if len(anchors) > _ANCHORS:
+        anchors = _most_promising(anchors, places, question, worded, meant)
     origin = _with_neighbours(store, anchors, found, places)
     refs = sorted(origin, reverse=True)
-    cosines = _cosines(store, meant, origin, refs)
-    pool = _pool(refs, places)
-    return Gathered(refs, origin, pool, _signals(store, space, worded, meant.tokens, cosines, refs))
+    cosines = _cosines(store, meant, refs, origin)
+    signals = _signals(store, space, worded, meant.tokens, cosines, refs)
+    return Gathered(refs, origin, _pool(refs, places), signals)
 
 
 def _phrases(question: Question) -> tuple[tuple[str, ...], ...]:
@@ -107,68 +108,53 @@ def _phrases(question: Question) -> tuple[tuple[str, ...], ...]:
 
 def _literally(store: Store, question: Question, source: Source) -> dict[int, float]:
     """The records that hold identifiers as they are written; rarer ones count for more."""
-    import math
-
     shares: dict[int, float] = {}
     total = 0.0
     for identifier in question.identifiers:
         query = TextQuery(phrases_of(identifier)[:1])
-        records = store.fetch(
-            [hit.ref for hit in store.search_text(source.collection, query, _LITERAL, where=source.where)]
-        )
+        found = store.search_text(source.collection, query, _LITERAL, where=source.where)
+        records = store.fetch([hit.ref for hit in found])
         holding = [ref for ref, record in records.items() if mentions_exactly(record.text.lower(), identifier)]
-        if holding:
-            weight = math.log1p(_LITERAL / len(holding))
-            total += weight
-            for ref in holding:
-                shares[ref] = shares.get(ref, 0.0) + weight
+        weight = math.log1p(_LITERAL / len(holding)) if holding else 0.0
+        total += weight
+        for ref in holding:
+            shares[ref] = shares.get(ref, 0.0) + weight
     return {ref: share / total for ref, share in shares.items()}
 
 
 def _most_promising(
-    question: Question, worded: Worded, meant: Meant, found: Mapping[int, Source], places: Mapping[int, Place]
+    refs: Sequence[int], places: Mapping[int, Place], question: Question, worded: Worded, meant: Meant
 ) -> list[int]:
-    refs = list(found)
-    if len(refs) <= _ANCHORS:
-        return refs
     import numpy as np
 
     from libravdb_memory.retrieve import weigh
 
-    wording = np.array([worded.scores.get(ref, 0.0) for ref in refs])
-    low = min(meant.scores.values(), default=0.0)
-    cosine = np.array([meant.scores.get(ref, low) for ref in refs])
-    exact = np.array([worded.exact.get(ref, 0.0) for ref in refs])
-    scores = weigh.first_pass(_pool(refs, places), wording, cosine, exact, question)
-    best = np.argsort(-scores, kind="stable")[:_ANCHORS]
-    return [refs[row] for row in best.tolist()]
+    wording = _column(worded.scores, refs, 0.0)
+    cosine = _column(meant.scores, refs, min(meant.scores.values(), default=0.0))
+    scores = weigh.first_pass(_pool(refs, places), wording, cosine, _column(worded.exact, refs, 0.0), question)
+    return [refs[row] for row in np.argsort(-scores, kind="stable")[:_ANCHORS].tolist()]
 
 
 def _with_neighbours(
-    store: Store, anchors: Iterable[int], found: Mapping[int, Source], places: dict[int, Place]
+    store: Store, anchors: Sequence[int], found: Mapping[int, Source], places: dict[int, Place]
 ) -> dict[int, Source]:
-    """The anchors and those around them, whose places are added to `places`."""
+    """The anchors, the turn before each and the next ones after it; their places are added to `places`."""
     origin = {ref: found[ref] for ref in anchors}
-    earlier = later = {ref: source for ref, source in origin.items() if _lets_neighbours_in(source.where)}
-    for step in range(max(_LATER, _EARLIER)):
-        later = _next(later, places, "after") if step < _LATER else {}
-        earlier = _next(earlier, places, "before") if step < _EARLIER else {}
-        joined = later | earlier
-        places.update(store.places([ref for ref in joined if ref not in places]))
-        origin = joined | origin
-    return {ref: source for ref, source in origin.items() if ref in places}
-
-
-def _next(those: Mapping[int, Source], places: Mapping[int, Place], side: str) -> dict[int, Source]:
-    steps = ((getattr(places[ref], side), source) for ref, source in those.items() if ref in places)
-    return {ref: source for ref, source in steps if ref is not None}
+    reached = {ref: source for ref, source in origin.items() if _lets_neighbours_in(source.where)}
+    around = {before: source for ref, source in reached.items() if (before := places[ref].before) is not None}
+    for _ in range(_LATER):
+        reached = {after: source for ref, source in reached.items() if (after := places[ref].after) is not None}
+        around |= reached
+        places.update(store.places([ref for ref in around if ref not in places]))
+        reached = {ref: source for ref, source in reached.items() if ref in places}
+    return {**{ref: source for ref, source in around.items() if ref in places}, **origin}
 
 
 def _lets_neighbours_in(where: Filter | None) -> bool:
     return where is None or (isinstance(where, Equals) and where.field == "group")
 
 
-def _cosines(store: Store, meant: Meant, origin: Mapping[int, Source], refs: Sequence[int]) -> Mapping[int, float]:
+def _cosines(store: Store, meant: Meant, refs: Sequence[int], origin: Mapping[int, Source]) -> Mapping[int, float]:
     if meant.vector is None:
         return {}
     unknown: dict[str, list[int]] = {}
@@ -187,16 +173,14 @@ def _pool(refs: Sequence[int], places: Mapping[int, Place]) -> Pool:
     from libravdb_memory.retrieve.weigh import Pool
 
     here = [places[ref] for ref in refs]
-    row = {ref: number for number, ref in enumerate(refs)}
-    groups: dict[int, int] = {}
-    count = len(here)
+    rows: dict[int | None, int] = {ref: row for row, ref in enumerate(refs)}
     return Pool(
-        before=np.fromiter((row.get(place.before, -1) for place in here), np.intp, count),  # type: ignore[arg-type]
-        after=np.fromiter((row.get(place.after, -1) for place in here), np.intp, count),  # type: ignore[arg-type]
-        group=np.fromiter((groups.setdefault(place.group, len(groups)) for place in here), np.intp, count),
-        ts=np.fromiter((place.ts for place in here), np.int64, count),
-        words=np.fromiter((place.length for place in here), np.float64, count) / _CHARACTERS_PER_WORD,
-        asks=np.fromiter((place.asks for place in here), np.bool_, count),
+        before=np.array([rows.get(place.before, -1) for place in here], np.intp),
+        after=np.array([rows.get(place.after, -1) for place in here], np.intp),
+        group=np.unique(np.array([place.group for place in here], np.int64), return_inverse=True)[1],
+        ts=np.array([place.ts for place in here], np.int64),
+        words=np.array([place.length for place in here], np.float64) / _CHARACTERS_PER_WORD,
+        asks=np.array([place.asks for place in here], np.bool_),
         roles=[place.role for place in here],
         speakers=[place.speaker for place in here],
     )
@@ -215,11 +199,21 @@ def _signals(
     from libravdb_memory.retrieve import late
     from libravdb_memory.retrieve.weigh import Signals
 
-    def column(values: Mapping[int, float]) -> Floats:
-        return np.fromiter((values.get(ref, 0.0) for ref in refs), np.float64, len(refs))
-
     kept = store.get_tokens(space, refs) if space is not None and question is not None else {}
     tokens = late.Tokens.of([kept.get(ref, b"") for ref in refs], TOKEN_DIMENSIONS)
     asked = question or TokenRows(np.empty(0, np.uint16), np.empty((0, TOKEN_DIMENSIONS), np.int8))
     match, count = late.interact(asked.ids, asked.rows, tokens)
-    return Signals(column(worded.scores), column(cosines), column(worded.exact), match, count, tokens.lengths)
+    return Signals(
+        wording=_column(worded.scores, refs, 0.0),
+        cosine=_column(cosines, refs, 0.0),
+        identifiers=_column(worded.exact, refs, 0.0),
+        match=match,
+        count=count,
+        lengths=tokens.lengths,
+    )
+
+
+def _column(values: Mapping[int, float], refs: Sequence[int], absent: float) -> Floats:
+    import numpy as np
+
+    return np.array([values.get(ref, absent) for ref in refs], np.float64)

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     Floats = NDArray[np.float64]
-    Places = NDArray[np.intp]
+    Rows = NDArray[np.intp]
 
 _SCALE = 0.16
 _ALIKE = 1e-9
@@ -73,11 +73,11 @@ class Weights:
 @dataclass(frozen=True, slots=True, eq=False)
 class Pool:
     """Candidates as columns. `before` and `after` are rows of this pool, -1 where the neighbour is not in it; `group`
-    numbers sessions; `words` is an estimate."""
+    numbers sessions from 0; `words` is an estimate."""
 
-    before: Places
-    after: Places
-    group: Places
+    before: Rows
+    after: Rows
+    group: Rows
     ts: NDArray[np.int64]
     words: Floats
     asks: NDArray[np.bool_]
@@ -99,7 +99,7 @@ class Signals:
     identifiers: Floats
     match: Floats
     count: Floats
-    lengths: Places
+    lengths: Rows
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -283,12 +283,12 @@ def _standard(values: Floats) -> Floats:
     return (values - values.mean()) * (_SCALE / spread) if spread > _ALIKE else np.zeros_like(values)
 
 
-def _shifted(values: Floats, rows: Places) -> Floats:
+def _shifted(values: Floats, rows: Rows) -> Floats:
     """The values of those rows, 0 for none."""
     here = rows >= 0
     shape = (-1,) + (1,) * (values.ndim - 1)
     return np.where(here.reshape(shape), values[rows], 0.0)
 
 
-def _step(links: Places, rows: Places) -> Places:
+def _step(links: Rows, rows: Rows) -> Rows:
     return np.where(rows >= 0, links[rows], -1)

@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, ParamSpec, TypeVar
 
-from libravdb_memory.engines.protocol import Embedder, EmbeddingSpace
+from libravdb_memory.engines.protocol import Embedder, EmbeddingSpace, TokenEmbedder, TokenRows
 
 if TYPE_CHECKING:
     import numpy as np
@@ -41,13 +41,23 @@ class TimedEmbedder:
     def embed_query(self, text: str) -> NDArray[np.float32]:
         return self._timed(self._engine.embed_query)(text)
 
+    @property
+    def token_rule(self) -> str:
+        return self._engine.token_rule if isinstance(self._engine, TokenEmbedder) else ""
+
+    def read_documents(self, texts: Sequence[str]) -> tuple[NDArray[np.float32], list[TokenRows]]:
+        return self._reader.read_documents(texts)
+
+    def read_query(self, text: str) -> tuple[NDArray[np.float32], TokenRows]:
+        return self._timed(self._reader.read_query)(text)
+
     def close(self) -> None:
         self._engine.close()
 
-    def __getattr__(self, name: str) -> Any:
-        """Whatever else an engine can do; what it does for a question is timed like `embed_query`."""
-        found = getattr(self._engine, name)
-        return self._timed(found) if "query" in name and callable(found) else found
+    @property
+    def _reader(self) -> TokenEmbedder:
+        assert isinstance(self._engine, TokenEmbedder), "asked for tokens only where there is a rule for them"
+        return self._engine
 
     def _timed(self, work: Callable[P, R]) -> Callable[P, R]:
         def timed(*args: P.args, **kwargs: P.kwargs) -> R:
