@@ -111,10 +111,16 @@ def test_a_damaged_token_row_is_found_and_its_remedy_named(tmp_path: Path, sql: 
     db.close()
     with SqliteStore.open(tmp_path / "s.libravdb") as store:
         problems = [problem for problem in store.verify().problems if problem.kind == "token row"]
-        assert {(problem.detail, problem.remedy) for problem in problems} == {(detail, "libravdb reindex")}
+        assert {(problem.detail, problem.remedy) for problem in problems} == {(detail, "libravdb reindex --indexes")}
         if detail == "is no blob":
             with pytest.raises(StoreCorruptError):
                 store.get_tokens(store.spaces()[0], [FIRST])
+        store.rebuild_indexes()
+        (space,) = store.spaces()
+        assert store.verify().ok
+        assert len(embed(store, space)) == {"its record is gone": 0, "is no blob": 1}.get(detail, len(problems))
+        assert store.get_tokens(space, range(FIRST, FIRST + 5)).keys() == set(range(FIRST, FIRST + 5))
+        assert store.count_unembedded(space) == 0
 
 
 def test_rows_that_are_still_to_be_made_are_no_problem(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from pathlib import Path
 
 import apsw
@@ -75,6 +76,31 @@ def test_each_kind_of_damage_is_found_and_named(data: Path, sql: str, kind: str,
     assert kind in {problem.kind for problem in found}
     assert all(problem.remedy.startswith("libravdb ") for problem in found)
     assert any(remedy in problem.remedy for problem in found if problem.kind == kind)
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "INSERT INTO vector_1 VALUES (12345, x'0000803f0000803f')",
+        "UPDATE vector_1 SET data = x'00' WHERE ref = FIRST",
+        "UPDATE vector_1 SET data = x'0000c07f0000803f' WHERE ref = FIRST",
+        "DELETE FROM vector_1 WHERE ref = FIRST",
+    ],
+)
+def test_damaged_vectors_are_dropped_with_the_indexes_and_embedded_again(data: Path, sql: str) -> None:
+    damage(data, sql)
+    with SqliteStore.open(data) as store:
+        with suppress(StoreCorruptError):
+            store.search_vectors("a", np.ones(2, np.float32), 100)
+        store.rebuild_indexes()
+        assert store.verify().ok
+        (space,) = store.spaces()
+        refs = [item.ref for item in store.unembedded(space, 100)]
+        assert refs == ([] if sql.startswith("INSERT") else [FIRST])
+        assert store.search_vectors("a", np.ones(2, np.float32), 100).missing == len(refs)
+        store.put_vectors(space, refs, np.ones((len(refs), 2), np.float32))
+        found = store.search_vectors("a", np.ones(2, np.float32), 100)
+        assert (len(found.hits), found.complete) == (50, True)
 
 
 def test_a_changed_text_is_found_by_its_hash_and_by_the_text_index(data: Path) -> None:

@@ -360,9 +360,17 @@ class SqliteStore:
             return verify(db, self._writer, self._place.shelf(), self._path, progress)
 
     def rebuild_indexes(self, progress: Progress | None = None) -> None:
-        """Make the text index, the table indexes and the vector files again from the records."""
+        """Make the text index, the table indexes and the vector files again from the records. What is damaged of the
+        vectors and token rows is dropped, so that it is embedded again."""
+        from libravdb_memory.store.sqlite.mending import drop_damaged
+
         self._writer.call(fulltext.rebuild)
+        self._writer.call(drop_damaged, self._vectors_dropped)
         self._place.shelf().rebuild(progress)
+
+    def _vectors_dropped(self, refs: Sequence[int]) -> None:
+        self._place.removed(refs)
+        self._completeness = lacking.Completeness()
 
     def settle(self, timeout_s: float) -> bool:
         """Wait until background work on indexes is done; False when it is not within the time."""

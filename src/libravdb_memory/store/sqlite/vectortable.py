@@ -59,6 +59,13 @@ def fetch(connection: apsw.Connection, space: Space, refs: Refs) -> tuple[Refs, 
     return _decode(connection, space, list(_rows(connection, statement, (json.dumps(refs.tolist()),))))
 
 
+def fault_of(space: Space, data: bytes) -> str:
+    """Why this cannot be a vector of the space; empty when it can."""
+    if len(data) != 4 * space.dimensions:
+        return f"has {len(data)} bytes"
+    return "" if np.isfinite(np.frombuffer(data, "<f4")).all() else "holds NaN or infinity"
+
+
 def _rows(connection: apsw.Connection, statement: str, values: tuple[int | str, ...]) -> Iterator[tuple[int, bytes]]:
     # apsw types a blob by a protocol that older checkers do not know.
     execute = cast("Callable[[str, tuple[int | str, ...]], Iterator[tuple[int, bytes]]]", connection.execute)  # pyright: ignore[reportUnknownMemberType]

@@ -25,7 +25,6 @@ if TYPE_CHECKING:
 
 RESTORE = "libravdb restore BACKUP, or libravdb export --salvage FILE for what can be read"
 REINDEX = "libravdb reindex --indexes"
-REEMBED = "libravdb reindex"
 _MOST_OF_A_KIND = 100
 _REPORT_EVERY = 1000
 
@@ -184,7 +183,7 @@ def _on_cycles(db: Database) -> Iterator[int]:
 
 
 def _vectors(db: Database, known: tuple[Space, ...], report: _Report) -> None:
-    import numpy as np
+    from libravdb_memory.store.sqlite.vectortable import fault_of
 
     for space in known:
         where = f"space {space.label}"
@@ -193,11 +192,9 @@ def _vectors(db: Database, known: tuple[Space, ...], report: _Report) -> None:
         for ref, data, orphan in db.execute(sql):
             report.looked("vectors")
             if orphan:
-                report.add(Problem("vector", f"{where}, record {ref}", "its record is gone", REEMBED))
-            elif len(data) != 4 * space.dimensions:
-                report.add(Problem("vector", f"{where}, record {ref}", f"has {len(data)} bytes", REEMBED))
-            elif not np.isfinite(np.frombuffer(data, "<f4")).all():
-                report.add(Problem("vector", f"{where}, record {ref}", "holds NaN or infinity", REEMBED))
+                report.add(Problem("vector", f"{where}, record {ref}", "its record is gone", REINDEX))
+            elif fault := fault_of(space, data):
+                report.add(Problem("vector", f"{where}, record {ref}", fault, REINDEX))
 
 
 def _tokens(db: Database, known: tuple[Space, ...], report: _Report) -> None:
@@ -212,9 +209,9 @@ def _tokens(db: Database, known: tuple[Space, ...], report: _Report) -> None:
         )
         for ref, orphan in db.execute(sql):
             detail = "its record is gone" if orphan else "is no blob"
-            report.add(Problem("token row", f"{where}, record {ref}", detail, REEMBED))
+            report.add(Problem("token row", f"{where}, record {ref}", detail, REINDEX))
         for ref in lacking.lost_tokens(db, space):
-            report.add(Problem("token row", f"{where}, record {ref}", "is lost", REEMBED))
+            report.add(Problem("token row", f"{where}, record {ref}", "is lost", REINDEX))
 
 
 def _files(shelf: VectorShelf, known: tuple[Space, ...], report: _Report) -> None:
