@@ -14,7 +14,7 @@ import pytest
 
 from libravdb_memory.errors import StoreCorruptError
 from libravdb_memory.model import Draft
-from libravdb_memory.store.protocol import Key, Put, Remove, Selection, Space
+from libravdb_memory.store.protocol import Key, Place, Put, Remove, Selection, Space
 from libravdb_memory.store.sqlite import places
 from libravdb_memory.store.sqlite.backup import restore
 from libravdb_memory.store.sqlite.database import Database
@@ -284,6 +284,38 @@ def test_places_are_looked_up_and_never_scanned_for(tmp_path: Path) -> None:
         assert len(scans) == 1
         assert "VIRTUAL TABLE" in scans[0]
         assert sum("COVERING INDEX record_grp" in step for step in plan) == 2
+
+
+def test_places_asked_for_again_are_not_read_again_and_their_number_is_bounded(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(places, "_MOST_KEPT", 500)
+    with SqliteStore.open(tmp_path) as store, store._reading() as db:
+        store.commit([put(str(n)) for n in range(1000)])
+        store.commit([Put(Draft("b", str(n), "said", group="g")) for n in range(100)])
+        others = [record.ref for record in store.page("b").records]
+        for refs in (others[:-1], list(range(FIRST, FIRST + 400))):
+            first = store.places(refs)
+            with counting(db) as steps:
+                assert store.places(refs) == first
+            assert steps == [0]
+        for start in range(0, 1000, 50):
+            refs = list(range(FIRST + start, FIRST + start + 50))
+            assert store.places(refs).keys() == set(refs)
+            assert sum(map(len, store._places._kept.values())) == store._places._number <= 500
+
+
+def test_a_place_read_before_an_edit_is_not_remembered_after_it() -> None:
+    """As when a thread read, was held up, and another edited meanwhile."""
+    known = places.Places()
+    place = Place(FIRST, 1, 0, None, FIRST + 1, "", "", 4, asks=False)
+    known._keep([place], known._changes)
+    assert known._kept
+    before = known._changes
+    known.forget([FIRST + 7])
+    known._keep([place], before)
+    assert not any(known._kept.values())
+    assert known._number == 0
 
 
 def test_asking_for_speakers_again_reads_only_what_is_new(tmp_path: Path) -> None:

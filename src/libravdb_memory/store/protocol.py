@@ -391,7 +391,8 @@ class Store(Protocol):
     def changes_since(self, sequence: int, limit: int = 10_000) -> tuple[Change, ...]: ...
 
     def places(self, refs: Sequence[int]) -> dict[int, Place]:
-        """Of those records that are there. Cheap: made for hundreds of candidates of one question."""
+        """Of those records that are there, each as it was at some moment of the call. Cheap: made for the hundreds of
+        candidates of one question."""
         ...
 
     def speakers(self, collection: str) -> tuple[str, ...]:

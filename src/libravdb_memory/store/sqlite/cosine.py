@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 UNIT_TOLERANCE = 4e-6
 _BLOCK = 8192
-_WIDE_ROWS = 64
+_WIDE_BYTES = 96 << 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,11 +101,13 @@ def merge(parts: tuple[tuple[Found, ...], ...], k: int) -> tuple[Found, ...]:
 
 
 def cosines(rows: Rows, query: Query) -> NDArray[np.float64]:
-    """In double precision, each row by itself. A few at a time: large copies would cost more than the arithmetic."""
+    """In double precision, each row by itself."""
     values = np.empty(rows.shape[0], np.float64)
-    for start in range(0, rows.shape[0], _WIDE_ROWS):
-        wide = rows[start : start + _WIDE_ROWS].astype(np.float64)
+    # Larger copies go back to the system when they are freed, and being given them anew costs more than the arithmetic.
+    step = max(_WIDE_BYTES // (8 * max(rows.shape[1], 1)), 1)
+    for start in range(0, rows.shape[0], step):
+        wide = rows[start : start + step].astype(np.float64)
         lengths = np.sqrt((wide * wide).sum(axis=1))
         dots = (wide * query.precise).sum(axis=1)
-        values[start : start + _WIDE_ROWS] = np.clip(dots / np.where(lengths > 0, lengths, 1.0), -1.0, 1.0)
+        values[start : start + step] = np.clip(dots / np.where(lengths > 0, lengths, 1.0), -1.0, 1.0)
     return values

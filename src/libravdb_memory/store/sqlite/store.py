@@ -46,7 +46,6 @@ from libravdb_memory.store.sqlite import (
     lacking,
     marks,
     opening,
-    places,
     records,
     shelving,
     spaces,
@@ -61,6 +60,7 @@ from libravdb_memory.store.sqlite.database import Database
 from libravdb_memory.store.sqlite.failures import translating
 from libravdb_memory.store.sqlite.groups import GroupApplier
 from libravdb_memory.store.sqlite.marked import MarkedRefs
+from libravdb_memory.store.sqlite.places import Places
 from libravdb_memory.store.sqlite.speakers import Speakers
 from libravdb_memory.store.sqlite.verify import verify
 from libravdb_memory.store.sqlite.writer import GroupWriter
@@ -83,6 +83,7 @@ class SqliteStore:
         self._catalog = Catalog()
         self._vocabulary = fulltext.Vocabulary()
         self._marked = MarkedRefs()
+        self._places = Places()
         self._speakers = Speakers()
         self._completeness = lacking.Completeness()
         with translating(data):
@@ -137,9 +138,14 @@ class SqliteStore:
     # ── writing ──────────────────────────────────────────────────────────────────────────────────────────────────
 
     def commit(self, writes: Sequence[Write]) -> Commit:
-        work = CommitWork(writes, self._catalog, self._place.removed, self._marked)
+        work = CommitWork(writes, self._catalog, self._left, self._marked)
         self._writer.submit(work)
         return work.result()
+
+    def _left(self, refs: Sequence[int]) -> None:
+        """These records are gone, or are not what they were."""
+        self._place.removed(refs)
+        self._places.forget(refs)
 
     def erase(self, selection: Selection) -> Erasure:
         erasure.check_selection(selection)
@@ -147,7 +153,7 @@ class SqliteStore:
         return result
 
     def _erased(self, done: tuple[Erasure, list[int]]) -> None:
-        self._place.removed(done[1])
+        self._left(done[1])
         self._marked.removed(done[1])
         self._speakers.erased(done[1])
         self._writer.empty_log()
@@ -235,7 +241,7 @@ class SqliteStore:
 
     def places(self, refs: Sequence[int]) -> dict[int, Place]:
         with self._reading() as db:
-            return places.places(db, refs, self._path)
+            return self._places.of(db, refs, self._path)
 
     def speakers(self, collection: str) -> tuple[str, ...]:
         check_text("collection", collection)
