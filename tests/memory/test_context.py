@@ -129,7 +129,7 @@ def test_a_turn_larger_than_the_budget_is_kept_whole_and_the_result_says_so(memo
     context = memory.context("what happened?", user="ada", session="s", budget=500)
     assert huge in context.text
     assert context.assembly.degraded is not None
-    assert str(context.tokens) in context.degraded[0]
+    assert f"{context.tokens:,} tokens" in context.degraded[0]
 
 
 def test_turns_that_the_host_shows_are_not_repeated(memory: Memory) -> None:
