@@ -52,6 +52,7 @@ def rule(manifest: Manifest) -> str:
         "document_prefix": manifest.document_prefix,
         "max_tokens": manifest.max_tokens,
         "projection": manifest.files.get(manifest.tokens_file) or sha256_of(manifest.tokens_path),
+        "layout": "token after token",
         "dimensions": TOKEN_DIMENSIONS,
         "unit": UNIT,
         "most_tokens": MOST_TOKENS,

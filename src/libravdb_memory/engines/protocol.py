@@ -91,8 +91,10 @@ class TokenRows:
         return len(self.ids)
 
     def to_bytes(self) -> bytes:
-        """The ids as little-endian u16, then the rows; nothing for no token."""
-        return self.ids.astype("<u2").tobytes() + self.rows.astype("i1").tobytes()
+        """Token after token, its id as little-endian u16 and then its row, so that texts can simply be joined."""
+        import numpy as np
+
+        return np.concatenate((self.ids.astype("<u2")[:, None].view(np.int8), self.rows), axis=1).tobytes()
 
 
 def token_rows(data: bytes, dimensions: int = TOKEN_DIMENSIONS) -> TokenRows:
@@ -102,9 +104,9 @@ def token_rows(data: bytes, dimensions: int = TOKEN_DIMENSIONS) -> TokenRows:
     count, rest = divmod(len(data), _ID_BYTES + dimensions)
     if rest:
         raise ValueError(f"{len(data)} bytes are no whole number of {dimensions}-dimensional token rows")
-    ids = np.frombuffer(data, dtype="<u2", count=count).astype(np.uint16, copy=False)
-    rows = np.frombuffer(data, dtype=np.int8, offset=count * _ID_BYTES).reshape(count, dimensions)
-    return TokenRows(ids=ids, rows=rows)
+    table = np.frombuffer(data, np.int8).reshape(count, _ID_BYTES + dimensions)
+    ids = np.ascontiguousarray(table[:, :_ID_BYTES]).view("<u2")[:, 0].astype(np.uint16, copy=False)
+    return TokenRows(ids=ids, rows=table[:, _ID_BYTES:])
 
 
 @runtime_checkable

@@ -30,12 +30,12 @@ class Tokens:
 
     @classmethod
     def of(cls, blobs: Sequence[bytes], dimensions: int) -> Tokens:
-        """Each blob holds the ids of its tokens as little-endian u16, then their rows."""
+        """Each blob holds token after token: its id as little-endian u16, then its row."""
         width = _ID_BYTES + dimensions
-        lengths = np.fromiter((len(blob) // width for blob in blobs), np.intp, len(blobs))
-        ids = b"".join(blob[: _ID_BYTES * length] for blob, length in zip(blobs, lengths.tolist(), strict=True))
-        rows = b"".join(blob[_ID_BYTES * length :] for blob, length in zip(blobs, lengths.tolist(), strict=True))
-        return cls(np.frombuffer(ids, "<u2"), np.frombuffer(rows, np.int8).reshape(-1, dimensions), lengths)
+        table = np.frombuffer(b"".join(blobs), np.int8).reshape(-1, width)
+        lengths = np.array(list(map(len, blobs)), np.intp) // width
+        ids = np.ascontiguousarray(table[:, :_ID_BYTES]).view("<u2")[:, 0]
+        return cls(ids, table[:, _ID_BYTES:], lengths)
 
 
 def interact(
@@ -49,7 +49,8 @@ def interact(
         return match, count
     starts = (np.cumsum(candidates.lengths) - candidates.lengths)[some]
     products = candidates.rows.astype(np.float32) @ (query_rows.astype(np.float32) / (_ONE * _ONE)).T
-    match[some] = np.maximum.reduceat(products, starts, axis=0)
-    same = (candidates.ids[:, None] == query_ids[None, :]).astype(np.float32)
-    count[some] = np.add.reduceat(same, starts, axis=0)
-    return np.clip(match, 0.0, 1.0), count
+    match[some] = np.clip(np.maximum.reduceat(products, starts, axis=0), 0.0, 1.0)
+    same = candidates.ids[:, None] == query_ids[None, :]
+    if same.any():
+        count[some] = np.add.reduceat(same.astype(np.float64), starts, axis=0)
+    return match, count

@@ -114,10 +114,9 @@ def first_pass(pool: Pool, wording: Floats, cosine: Floats, identifiers: Floats,
     """A quick score from what the searches already know, to choose whom to look at closely."""
     weights = Weights()
     priors = _priors(pool, identifiers, question, weights)
-    found: Floats = 0.3 * _standard(wording) + 0.4 * _standard(cosine)
-    for part in priors.values():
-        found = found + part
-    return found
+    found: Floats = np.array([0.3, 0.4]) @ _standard(np.array([wording, cosine]))
+    total: Floats = np.sum([found, *priors.values()], axis=0)
+    return total
 
 
 def weigh(pool: Pool, signals: Signals, question: Question, weights: Weights) -> Weighed:
@@ -177,7 +176,8 @@ def _evidence(pool: Pool, signals: Signals, weights: Weights) -> dict[str, Float
         "tokens": (weights.tokens, signals.match @ share),
         "tokens_around": (weights.tokens_around, lent @ share),
     }
-    return {name: weight * _standard(values) for name, (weight, values) in evidence.items()}
+    standard = _standard(np.array([values for _, values in evidence.values()]))
+    return {name: weight * values for (name, (weight, _)), values in zip(evidence.items(), standard, strict=True)}
 
 
 def _rarity(count: Floats) -> Floats:
@@ -276,11 +276,13 @@ def _best_nearby(pool: Pool, own: Floats) -> Floats:
 
 
 def _standard(values: Floats) -> Floats:
-    values = np.nan_to_num(values, posinf=0.0, neginf=0.0)
-    if not values.shape[0]:
+    """Along the last axis: centred, and scaled to the same spread; 0 where all are alike or something is no number."""
+    if not values.shape[-1]:
         return values
-    spread = float(values.std())
-    return (values - values.mean()) * (_SCALE / spread) if spread > _ALIKE else np.zeros_like(values)
+    centred = values - values.mean(axis=-1, keepdims=True)
+    spread = np.sqrt((centred * centred).mean(axis=-1, keepdims=True))
+    tellable = np.isfinite(spread) & (spread > _ALIKE)
+    return np.where(tellable, centred * (_SCALE / np.where(tellable, spread, 1.0)), 0.0)
 
 
 def _shifted(values: Floats, rows: Rows) -> Floats:

@@ -84,6 +84,7 @@ class SqliteStore:
         self._vocabulary = fulltext.Vocabulary()
         self._marked = MarkedRefs()
         self._places = Places()
+        self._token_rows = tokenrows.TokenRowsKept()
         self._speakers = Speakers()
         self._completeness = lacking.Completeness()
         with translating(data):
@@ -146,6 +147,7 @@ class SqliteStore:
         """These records are gone, or are not what they were."""
         self._place.removed(refs)
         self._places.forget(refs)
+        self._token_rows.forget(refs)
 
     def erase(self, selection: Selection) -> Erasure:
         erasure.check_selection(selection)
@@ -306,11 +308,17 @@ class SqliteStore:
         self._writer.call(lambda db: spaces.activate_space(db, space))
 
     def drop_space(self, space: Space) -> None:
-        self._writer.call(lambda db: spaces.drop_space(db, space), lambda _: self._place.dropped(space.key))
+        self._writer.call(lambda db: spaces.drop_space(db, space), lambda _: self._space_dropped(space))
+
+    def _space_dropped(self, space: Space) -> None:
+        self._place.dropped(space.key)
+        self._token_rows.forget_all()
 
     def keep_tokens(self, space: Space, rule: str) -> Space:
         check_text("rule", rule)
-        return self._writer.call(lambda db: spaces.keep_tokens(db, space, rule))
+        return self._writer.call(
+            lambda db: spaces.keep_tokens(db, space, rule), lambda _: self._token_rows.forget_all()
+        )
 
     def unembedded(self, space: Space, limit: int) -> tuple[Unembedded, ...]:
         check_count("limit", limit)
@@ -334,13 +342,19 @@ class SqliteStore:
         tokenrows.check_tokens(refs, tokens)
         stored = self._writer.call(
             lambda db: spaces.put_vectors(db, space, refs, rows, versions, tokens),
-            lambda stored: self._place.added(space.key, refs, rows, stored.changed),
+            lambda stored: self._vectors_put(space, refs, rows, stored.changed),
         )
         return stored.count
 
+    def _vectors_put(
+        self, space: Space, refs: Sequence[int], rows: NDArray[np.float32], changed: Sequence[int]
+    ) -> None:
+        self._place.added(space.key, refs, rows, changed)
+        self._token_rows.forget(refs)
+
     def get_tokens(self, space: Space, refs: Sequence[int]) -> dict[int, bytes]:
         with self._reading() as db:
-            return tokenrows.get_tokens(db, space, refs, self._path)
+            return self._token_rows.get(db, space, refs, self._path)
 
     def get_vectors(self, space: Space, refs: Sequence[int]) -> dict[int, NDArray[np.float32]]:
         with self._reading() as db:
@@ -376,6 +390,7 @@ class SqliteStore:
 
     def _vectors_dropped(self, refs: Sequence[int]) -> None:
         self._place.removed(refs)
+        self._token_rows.forget_all()
         self._completeness = lacking.Completeness()
 
     def settle(self, timeout_s: float) -> bool:

@@ -1,12 +1,14 @@
 """Reading token rows: `token_<space>(ref INTEGER PRIMARY KEY, data BLOB)`, opaque to the store.
 
-Law: a row is handed out only under the rule that made it.
+Laws: a row is handed out only under the rule that made it. Rows lately asked for stay in memory, up to a bound, until
+they are written again or their record leaves; a read that such a change overtook is used once and not kept.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+import threading
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from libravdb_memory.errors import InvalidInputError, StoreCorruptError
@@ -15,11 +17,65 @@ from libravdb_memory.store.sqlite import spaces
 from libravdb_memory.store.sqlite.database import Database
 from libravdb_memory.store.sqlite.schema import token_table
 
+_MOST_BYTES = 64 << 20
 
-def get_tokens(db: Database, space: Space, refs: Sequence[int], path: Path) -> dict[int, bytes]:
-    rule = spaces.require(db, space).tokens
-    if not rule or rule != space.tokens:
-        return {}
+
+class TokenRowsKept:
+    """The same records are candidates of many questions. Safe to use from many threads."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._of: tuple[int, str] = (0, "")
+        self._kept: dict[int, bytes] = {}
+        self._bytes = 0
+        self._changes = 0
+
+    def get(self, db: Database, space: Space, refs: Sequence[int], path: Path) -> dict[int, bytes]:
+        rule = spaces.require(db, space).tokens
+        if not rule or rule != space.tokens:
+            return {}
+        with self._lock:
+            if self._of != (space.key, rule):
+                self._clear()
+                self._of = (space.key, rule)
+            changes, kept = self._changes, self._kept
+            found = {ref: row for ref in refs if (row := kept.get(ref)) is not None}
+        if len(found) < len(refs):
+            read = _read(db, space, [ref for ref in refs if ref not in found], path)
+            found |= read
+            self._keep(read, changes)
+        return found
+
+    def forget(self, refs: Iterable[int]) -> None:
+        """These are gone, or are not what they were."""
+        with self._lock:
+            self._changes += 1
+            for ref in refs:
+                self._bytes -= len(self._kept.pop(ref, b""))
+
+    def forget_all(self) -> None:
+        with self._lock:
+            self._clear()
+
+    def _clear(self) -> None:
+        self._changes += 1
+        self._kept, self._bytes = {}, 0
+
+    def _keep(self, read: dict[int, bytes], changes: int) -> None:
+        with self._lock:
+            if self._changes != changes:
+                return
+            self._kept |= read
+            self._bytes += sum(map(len, read.values()))
+            if self._bytes > _MOST_BYTES:
+                self._drop_oldest()
+
+    def _drop_oldest(self) -> None:
+        for ref in list(self._kept)[: 1 + len(self._kept) // 4]:
+            self._bytes -= len(self._kept.pop(ref))
+
+
+def _read(db: Database, space: Space, refs: Sequence[int], path: Path) -> dict[int, bytes]:
     # The order of a CROSS JOIN is kept: one lookup for each ref.
     sql = f"SELECT t.ref, t.data FROM json_each(?) j CROSS JOIN {token_table(space.key)} t ON t.ref = j.value"  # noqa: S608
     rows: dict[int, bytes] = dict(db.execute(sql, (json.dumps([int(ref) for ref in refs]),)).fetchall())
