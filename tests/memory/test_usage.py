@@ -46,6 +46,19 @@ def test_a_refused_turn_that_is_wanted_later_is_regretted_once(memory: Memory) -
     assert memory.status().gate.regretted == refused == len(uses(memory, REGRET))
 
 
+def test_only_what_the_gate_refused_is_regretted(memory: Memory) -> None:
+    kept, refused, unjudged = "My name is Ada and I live in Porto by the herons.", "ok herons", "the herons of Porto"
+    memory.ingest(kept, user="ada", session="old")
+    memory.ingest(refused, user="ada", session="old")
+    memory.ingest(unjudged, user="ada", session="old", role="assistant")
+    assert memory.wait(30)
+    assert (memory.status().gate.judged, memory.status().gate.durable) == (2, 1)
+    memory.search("herons", user="ada", k=10)
+    assert memory.wait(30)
+    assert uses(memory) == {kept: 1, refused: 1, unjudged: 1}
+    assert uses(memory, REGRET) == {refused: True}
+
+
 def test_counts_survive_a_close_and_an_erasure_between(tmp_path: Path, hashed: Config) -> None:
     path = tmp_path / "store.libravdb"
     with Memory.open(path, config=hashed) as memory:
