@@ -21,6 +21,8 @@ from pathlib import Path
 from queue import SimpleQueue
 from typing import TypeVar
 
+from libravdb_memory.wording import counted
+
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGE = ROOT / "src" / "libravdb_memory"
 TIMEOUT_S = 180
@@ -234,7 +236,7 @@ def main() -> int:
             verdicts = [show(verdict) for verdict in judged]
     survivors = sum(verdict.survived for verdict in verdicts)
     caught, minutes = len(verdicts) - survivors, (time.monotonic() - started) / 60
-    print(f"{len(verdicts)} mutants, {caught} caught, {survivors} survived, in {minutes:.1f} minutes")
+    print(f"{counted(len(verdicts), 'mutant')}, {caught} caught, {survivors} survived, in {minutes:.1f} minutes")
     return 1 if survivors else 0
 
 
