@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from libravdb_memory.beside import Beside
 from libravdb_memory.engines.protocol import Embedder, TokenEmbedder, TokenRows
@@ -182,25 +182,19 @@ class Recall:
             return (), {}
         weights = self._weights or weigh.Weights()
         weighed = weigh.weigh(gathered.pool, gathered.signals, question, weights)
-        low = weighed.scores.min()
-        best = np.argsort(-weighed.scores, kind="stable")[: k + _SPARE]
-        records = self._store.fetch([gathered.refs[row] for row in best.tolist()])
-        scores = weighed.scores[best]
+        rows = np.argsort(-weighed.scores, kind="stable")[: k + _SPARE]
+        refs = [gathered.refs[row] for row in cast(list[int], rows.tolist())]
+        records = self._store.fetch(refs)
+        scores = weighed.scores[rows]
         if question.asks_when:
-            told = [_tells_time(records.get(gathered.refs[row])) for row in best.tolist()]
-            scores = scores + weights.time * np.array(told, np.float64)
-        scores = weigh.prefer_latest(scores, gathered.pool.ts[best], weights.latest * question.wants_latest)
-        relevance = weigh.relevance(np.append(scores, low), _strength(gathered, meant))[:-1]
-        return [
-            _Relevant(
-                ref=gathered.refs[row],
-                source=gathered.origin[gathered.refs[row]],
-                relevance=float(relevance[place]),
-                similarity=float(gathered.signals.cosine[row]),
-                parts=_parts(gathered, weighed, row),
-            )
-            for place, row in enumerate(best.tolist())
-        ], records
+            scores = scores + weights.time * np.array([_tells_time(records.get(ref)) for ref in refs], np.float64)
+        scores = weigh.prefer_latest(scores, gathered.pool.ts[rows], weights.latest * question.wants_latest)
+        lowest, highest = float(weighed.scores.min()), float(scores.max())
+        strength = _strength(gathered, meant)
+        if not highest > lowest:
+            return _relevant(gathered, weighed, rows, refs, np.full(len(refs), strength), 0.0), records
+        scale = strength / (highest - lowest)
+        return _relevant(gathered, weighed, rows, refs, (scores - lowest) * scale, scale), records
 
     def _fused(self, worded: Worded, meant: Meant) -> tuple[Sequence[_Relevant], Mapping[int, Record]]:
         fused = fuse(meant.scores if meant.vector is not None else None, worded.scores, self._settings)
@@ -252,11 +246,25 @@ def _strength(gathered: Gathered, meant: Meant) -> float:
     return float(np.max([signals.cosine.max(), exact, signals.identifiers.max()]))
 
 
-def _parts(gathered: Gathered, weighed: Weighed, row: int) -> dict[str, float]:
-    parts = {name: float(values[row]) for name, values in weighed.parts.items()}
-    parts["cosine"] = float(gathered.signals.cosine[row])
-    parts["bm25"] = float(gathered.signals.wording[row])
-    return parts
+def _relevant(
+    gathered: Gathered,
+    weighed: Weighed,
+    rows: NDArray[np.intp],
+    refs: Sequence[int],
+    relevance: NDArray[np.float64],
+    scale: float,
+) -> list[_Relevant]:
+    """With the addends of their relevance by kind; `fit` is what is left: who spoke, when, and how late."""
+    kinds = {name: (values * scale).tolist() for name, values in weighed.kinds(rows).items()}
+    found: list[_Relevant] = []
+    for place, ref in enumerate(refs):
+        row, value = int(rows[place]), float(relevance[place])
+        parts = {name: float(values[place]) for name, values in kinds.items()}
+        parts["fit"] = value - sum(parts.values())
+        cosine = float(gathered.signals.cosine[row])
+        parts |= {"cosine": cosine, "bm25": float(gathered.signals.wording[row])}
+        found.append(_Relevant(ref, gathered.origin[ref], value, cosine, parts))
+    return found
 
 
 def _tells_time(record: Record | None) -> bool:

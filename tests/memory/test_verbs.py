@@ -26,6 +26,7 @@ from libravdb_memory import (
     StoreLockedError,
 )
 from libravdb_memory.engines.hashed import HashedEmbedder
+from libravdb_memory.retrieve.rank import MODULATION
 
 if TYPE_CHECKING:
     import numpy as np
@@ -52,8 +53,9 @@ def test_a_turn_is_kept_exactly_and_found_again(memory: Memory) -> None:
     assert hits[0].turn == turn == memory.get(turn.id)
     assert 0 < hits[0].score <= 1
     parts = hits[0].parts
-    assert parts["relevance"] == pytest.approx(parts["dense"] + parts["lexical"])
-    assert 0.85 * parts["relevance"] <= hits[0].score <= parts["relevance"]
+    addends = sum(parts[name] for name in ("dense", "lexical", "around", "fit"))
+    assert parts["relevance"] == pytest.approx(addends)
+    assert (1 - MODULATION) * parts["relevance"] <= hits[0].score <= parts["relevance"]
     assert hits.degraded == ()
 
 

@@ -23,7 +23,19 @@ from libravdb_memory.wording import counted
 _ORDER = ("hard", "soft", "tail", "elevated", "recalled", "recovered")
 _COLOURS = {"hard": "green", "soft": "cyan", "tail": "blue", "elevated": "magenta"}
 _UNDER = " " * 18
-_EVIDENCE = ("dense", "lexical", "cosine", "bm25", "relevance", "recency", "modulation", "temporal", "coverage")
+_EVIDENCE = (
+    "dense",
+    "lexical",
+    "around",
+    "fit",
+    "cosine",
+    "bm25",
+    "relevance",
+    "recency",
+    "modulation",
+    "temporal",
+    "coverage",
+)
 
 
 # ── for people ───────────────────────────────────────────────────────────────────────────────────────────────────

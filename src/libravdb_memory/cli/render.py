@@ -93,7 +93,7 @@ def _hit(rank: int, hit: Hit, terms: re.Pattern[str] | None, width: int, explain
 
 def explanation(hit: Hit) -> str:
     """The addends of a score, the factor that age, use and authority put on them, and the evidence behind."""
-    addends = {name: hit.parts[name] for name in ("dense", "lexical") if name in hit.parts}
+    addends = {name: hit.parts[name] for name in ("dense", "lexical", "around", "fit") if name in hit.parts}
     relevance = sum(addends.values())
     factor = hit.score / relevance if relevance else 1.0
     told = " + ".join(f"{name} {value:.2f}" for name, value in addends.items())

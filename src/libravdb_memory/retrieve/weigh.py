@@ -10,8 +10,8 @@ For candidate c, with z the standardised value over the candidates (0 where all 
 of the question is met by the turn itself, or by an earlier turn at .8, .65, .5, or by the next one at .6; after a turn
 that asks, at .95. A question about what is now prefers the newer among the best.
 
-Laws: scores are finite for every input; relevance lies in [0, 1] and keeps the order of f; nothing depends on the order
-in which candidates come. The constants were set by measurement (docs/retrieval.md), one set for every kind of talk.
+Laws: scores are finite for every input, and nothing depends on the order in which candidates come. The constants were
+set by measurement (docs/retrieval.md), one set for every kind of talk.
 """
 
 from __future__ import annotations
@@ -49,6 +49,14 @@ _NEWEST_AMONG = 20
 _NOBODY_IN_PARTICULAR = 0.5
 """The share of the role's weight when the question is in nobody's person."""
 _NEUTRAL_ROLE = 0.5
+
+
+_KINDS: Mapping[str, frozenset[str]] = {
+    "dense": frozenset({"meaning", "meaning_around", "tokens", "tokens_around"}),
+    "lexical": frozenset({"wording", "pieces", "identifier"}),
+    "around": frozenset({"session", "neighbours"}),
+}
+"""What remains of a score is how it fits who and when the question is about."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,6 +117,16 @@ class Weighed:
     scores: Floats
     parts: Mapping[str, Floats]
 
+    def kinds(self, rows: Rows) -> dict[str, Floats]:
+        """The addends of these rows by kind of evidence, what all candidates share aside: above that of the lowest."""
+        lowest = int(np.argmin(self.scores))
+        kinds = {name: np.zeros(rows.shape[0]) for name in _KINDS}
+        for name, values in self.parts.items():
+            kind = next((kind for kind, members in _KINDS.items() if name in members), None)
+            if kind is not None:
+                kinds[kind] += values[rows] - values[lowest]
+        return kinds
+
 
 def first_pass(pool: Pool, wording: Floats, cosine: Floats, identifiers: Floats, question: Question) -> Floats:
     """A quick score from what the searches already know, to choose whom to look at closely."""
@@ -141,15 +159,6 @@ def prefer_latest(scores: Floats, ts: NDArray[np.int64], strength: float) -> Flo
     raised = scores.copy()
     raised[best] = low + (high - low) * standing * (1.0 + strength * older)
     return raised
-
-
-def relevance(scores: Floats, strength: float) -> Floats:
-    """The scores on [0, strength]: the best candidate is as relevant as its evidence is strong in itself."""
-    if not scores.shape[0]:
-        return scores
-    low, high = scores.min(), scores.max()
-    strength = min(max(strength, 0.0), 1.0)
-    return strength * ((scores - low) / (high - low) if high > low else np.ones_like(scores))
 
 
 # ── evidence ─────────────────────────────────────────────────────────────────────────────────────────────────────
