@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 
 _ONE = 127.0
 _ID_BYTES = 2
+_MOST_AT_ONCE = 1 << 18
+"""Multiplications: for more, BLAS wakes its threads, and waiting for them costs far more than the work on a busy
+machine."""
 
 
 class Tokens:
@@ -48,9 +51,18 @@ def interact(
     if not some.shape[0] or not shape[1]:
         return match, count
     starts = (np.cumsum(candidates.lengths) - candidates.lengths)[some]
-    products = candidates.rows.astype(np.float32) @ (query_rows.astype(np.float32) / (_ONE * _ONE)).T
+    products = _products(candidates.rows, query_rows.astype(np.float32) / (_ONE * _ONE))
     match[some] = np.clip(np.maximum.reduceat(products, starts, axis=0), 0.0, 1.0)
     same = candidates.ids[:, None] == query_ids[None, :]
     if same.any():
         count[some] = np.add.reduceat(same.astype(np.float64), starts, axis=0)
     return match, count
+
+
+def _products(rows: NDArray[np.int8], wanted: NDArray[np.float32]) -> NDArray[np.float32]:
+    products = np.empty((rows.shape[0], wanted.shape[0]), np.float32)
+    columns = np.ascontiguousarray(wanted.T)
+    step = max(_MOST_AT_ONCE // wanted.size, 1)
+    for start in range(0, rows.shape[0], step):
+        np.matmul(rows[start : start + step].astype(np.float32), columns, out=products[start : start + step])
+    return products
