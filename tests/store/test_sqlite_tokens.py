@@ -162,6 +162,9 @@ def test_a_store_of_the_version_before_token_rows_keeps_its_vectors_and_can_begi
     with SqliteStore.open(tmp_path / "s.libravdb") as store:
         fill(store, 5, rule="")
     db = apsw.Connection(str(tmp_path / "s.libravdb"))
+    for name in ("inserted", "updated", "deleted"):
+        db.execute(f"DROP TRIGGER vector_1_{name}")
+    db.execute("DROP TABLE edits")
     for column in ("tokens", "token_watermark"):
         db.execute(f"ALTER TABLE space DROP COLUMN {column}")
     db.pragma("user_version", 1)
@@ -174,8 +177,10 @@ def test_a_store_of_the_version_before_token_rows_keeps_its_vectors_and_can_begi
         space = store.keep_tokens(space, "rule")
         assert len(embed(store, space)) == 5
         assert store.verify().ok
+        store.put_vectors(space, [FIRST], -ONE, tokens=[b"x"])
         with store._reading() as reader:
             assert reader.pragma("user_version") == len(STEPS)
+            assert reader.execute("SELECT space, collection, number FROM edits").fetchall() == [(1, 1, 1)]
 
 
 # ── killed ───────────────────────────────────────────────────────────────────────────────────────────────────────────

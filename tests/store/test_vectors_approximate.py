@@ -10,10 +10,13 @@ from pathlib import Path
 import apsw
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from libravdb_memory.store.protocol import Space
 from libravdb_memory.store.settings import StoreSettings
+from libravdb_memory.store.sqlite import schema, vectortable
 from libravdb_memory.store.sqlite.vectors import VectorShelf
 
 COLLECTION = 2
@@ -47,7 +50,11 @@ class Table:
         self._threads = threading.local()
         self.writer = apsw.Connection(str(self.path))
         self.writer.execute("PRAGMA journal_mode = WAL")
-        self.writer.execute("CREATE TABLE IF NOT EXISTS vector_1 (ref INTEGER PRIMARY KEY, data BLOB NOT NULL)")
+        if not self.writer.table_exists(None, "vector_1"):
+            self.writer.execute("CREATE TABLE vector_1 (ref INTEGER PRIMARY KEY, data BLOB NOT NULL)")
+            self.writer.execute(schema.VERSION_3)
+            self.writer.execute(schema.count_edits(1))
+        self.writer.execute("PRAGMA recursive_triggers = 1")
         self.shelf = self.open()
 
     @property
@@ -188,6 +195,128 @@ def test_a_file_is_opened_again_without_being_written(indexed: tuple[Table, Vect
     assert table.state == "ready: 3000 vectors"
     assert table.file.stat().st_mtime_ns == before
     assert table.recall(vectors[::100] + vectors[1::100]) >= 0.99
+
+
+def test_the_first_search_uses_a_file_nothing_was_edited_since_and_the_vectors_are_loaded_afterwards(
+    indexed: tuple[Table, Vectors],
+) -> None:
+    table, vectors = indexed
+    new = clustered(50, 9)
+    table.put(range(FIRST + 5000, FIRST + 5050), new, told=False)
+    held = Held(table)
+    assert table.search(vectors[5]) == ([FIRST + 5, *table.search(vectors[5])[0][1:]], False)
+    assert table.search(new[3])[0][0] == FIRST + 5003
+    assert table.state == "ready: 3000 vectors, 50 searched exactly"
+    assert table.shelf.resident_bytes < vectors.nbytes // 2
+    held.release()
+    assert table.shelf.settle(60)
+    assert table.shelf.resident_bytes > vectors.nbytes
+    assert table.recall(np.concatenate((new[::10], vectors[::100]))) >= 0.99
+
+
+class Held:
+    """Keeps the background thread busy until it is released."""
+
+    def __init__(self, table: Table) -> None:
+        self._gate = threading.Event()
+        table.shelf._background.submit(lambda: assert_set(self._gate))
+
+    def release(self) -> None:
+        self._gate.set()
+
+
+def assert_set(gate: threading.Event) -> None:
+    assert gate.wait(60)
+
+
+@pytest.mark.parametrize("edit", ["changed", "removed", "put between", "last one changed", "put back by hand"])
+def test_a_file_that_an_edit_overtook_is_compared_before_it_answers(indexed: tuple[Table, Vectors], edit: str) -> None:
+    table, vectors = indexed
+    last = FIRST + 2999
+    {
+        "changed": lambda: table.put([FIRST + 7], -vectors[7:8], told=False),
+        "removed": lambda: table.remove([FIRST + 7], told=False),
+        "put between": lambda: table.put([FIRST + 5000, FIRST + 4000], -vectors[6:8], told=False),
+        "last one changed": lambda: table.put([last], -vectors[7:8], told=False),
+        "put back by hand": lambda: put_back(table, last, -vectors[7]),
+    }[edit]()
+    assert table.search(vectors[5])[1] is True
+    assert table.shelf.settle(60)
+    assert table.search(vectors[5])[1] is False
+    expected = {"changed": FIRST + 7, "put between": FIRST + 4000, "last one changed": last, "put back by hand": last}
+    assert table.search(-vectors[7])[0][0] == expected.get(edit, table.search(-vectors[7], exact=True)[0][0])
+    table.reopen()
+    assert table.search(vectors[5])[1] is True
+
+
+def put_back(table: Table, ref: int, vector: Vectors) -> None:
+    """As when an older copy of the data file, with as many edits, was put under the newer index file."""
+    table.writer.execute("UPDATE vector_1 SET data = ? WHERE ref = ?", (vector.tobytes(), ref))
+    table.writer.execute("DELETE FROM edits")
+
+
+@pytest.mark.parametrize("edited", ["among them", "before it was opened"])
+def test_a_file_with_many_additions_is_opened_quickly_unless_something_was_edited(
+    indexed: tuple[Table, Vectors], edited: str
+) -> None:
+    table, vectors = indexed
+    new = clustered(5000, 10)
+    for quickly, start in ((True, 0), (False, 2500)):
+        if not quickly and edited == "before it was opened":
+            table.put([FIRST + 3], -vectors[3:4], told=False)
+            table.reopen()
+        table.ready()
+        for at in range(start, start + 2500, 100):
+            table.put(range(FIRST + 9000 + at, FIRST + 9100 + at), new[at : at + 100])
+            if at == start and not quickly and edited == "among them":
+                table.put([FIRST + 3], -vectors[3:4])
+        assert table.shelf.settle(60)
+        assert int(table.state.removeprefix("ready: ").split()[0]) > 5000
+        table.reopen()
+        assert table.search(new[start + 2400])[1] is not quickly
+        assert table.search(new[start + 2400])[0][0] == FIRST + 9000 + start + 2400
+        assert table.shelf.settle(60)
+        assert FIRST + 3 not in table.search(-vectors[3] if quickly else vectors[3])[0]
+
+
+@given(
+    st.lists(st.tuples(st.sampled_from(["put", "remove"]), st.integers(0, 5), st.integers(0, 2)), max_size=30),
+)
+@settings(deadline=None, max_examples=60)
+def test_edits_count_every_change_but_an_addition_at_the_end(steps: list[tuple[str, int, int]]) -> None:
+    db = apsw.Connection(":memory:")
+    db.execute("CREATE TABLE vector_1 (ref INTEGER PRIMARY KEY, data BLOB NOT NULL)")
+    db.execute(schema.VERSION_3)
+    db.execute(schema.count_edits(1))
+    space = Space(1, "sha256:test", "test", 1, True)
+    db.execute("INSERT INTO vector_1 VALUES (?, x'00')", (9 << 40,))  # another collection, behind this one
+    kept: dict[int, int] = {}
+    for what, number, value in steps:
+        before, ref = vectortable.edits(db, space, COLLECTION), FIRST + number
+        if what == "remove":
+            edited = kept.pop(number, None) is not None
+            db.execute("DELETE FROM vector_1 WHERE ref = ?", (ref,))
+        else:
+            edited = number in kept or number < max(kept, default=-1)
+            kept[number] = value
+            db.execute(
+                "INSERT INTO vector_1 VALUES (?, ?) ON CONFLICT DO UPDATE SET data = excluded.data",
+                (ref, bytes([value])),
+            )
+        assert (vectortable.edits(db, space, COLLECTION) > before) == edited
+    assert vectortable.edits(db, space, 9) == 0
+
+
+def test_closing_while_the_vectors_are_loaded_does_not_wait_for_them(indexed: tuple[Table, Vectors]) -> None:
+    table, vectors = indexed
+    held = Held(table)
+    assert table.search(vectors[5])[1] is False
+    (collection,) = table.shelf._collections.values()
+    table.shelf._background._closed = True
+    held.release()
+    table.shelf.close()
+    collection.load_vectors(table.read, lambda: True)
+    assert collection._exact.resident() is None
 
 
 def test_additions_replacements_and_removals_after_opening_are_seen_at_once(indexed: tuple[Table, Vectors]) -> None:

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from libravdb_memory.errors import InvalidInputError, StoreCorruptError
 from libravdb_memory.store.protocol import Space
 from libravdb_memory.store.settings import StoreSettings
+from libravdb_memory.store.sqlite import schema
 from libravdb_memory.store.sqlite.vectors import VectorShelf
 
 COLLECTION = 3
@@ -32,7 +33,11 @@ class Table:
         self._threads = threading.local()
         self.writer = apsw.Connection(str(self.path))
         self.writer.execute("PRAGMA journal_mode = WAL")
-        self.writer.execute("CREATE TABLE IF NOT EXISTS vector_1 (ref INTEGER PRIMARY KEY, data BLOB NOT NULL)")
+        if not self.writer.table_exists(None, "vector_1"):
+            self.writer.execute("CREATE TABLE vector_1 (ref INTEGER PRIMARY KEY, data BLOB NOT NULL)")
+            self.writer.execute(schema.VERSION_3)
+            self.writer.execute(schema.count_edits(1))
+        self.writer.execute("PRAGMA recursive_triggers = 1")
         self.options = options
         self.shelf = self.open()
 

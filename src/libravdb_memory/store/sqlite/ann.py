@@ -1,16 +1,17 @@
 """The approximate index of one collection: a graph, what changed since it was made, and its life.
 
 Law: the graph answers only for what the table holds. When a file is opened, every row of the table is compared with it:
-rows it lacks or holds in another version go to `fresh` (searched exactly), slots the table no longer has are masked.
-Later writes do the same. So a file may be behind and is still never stale; one too far behind is built again. Until the
-index is ready, and whenever it cannot be sure of k hits, the caller searches exactly.
+rows it lacks or holds in another version go to `fresh` (searched exactly), slots the table no longer has are masked. If
+the table counted no edit since the file was written, and a sample agrees, only rows appended since are looked for; that
+is quick. Later writes do the same. So a file may be behind and is still never stale; one too far behind is built again.
+Until the index is ready, and whenever it cannot be sure of k hits, the caller searches exactly.
 """
 
 from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -35,6 +36,7 @@ _FRESH_SHARE = 50
 _REBUILD_SHARE = 4
 _EXACT_SHARE = 8
 _SAMPLE_ROWS = 4096
+_SAMPLED_SLOTS = 64
 
 
 class _StoppedError(Exception):
@@ -43,12 +45,14 @@ class _StoppedError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class _Live:
-    """A moment of a ready index. `masked` says of each slot of the graph whether it must not be found."""
+    """A moment of a ready index. `masked` says of each slot of the graph whether it must not be found. While the table
+    counts this many `edits`, everything that came to `fresh` since was appended."""
 
     graph: Graph
     masked: NDArray[np.bool_]
     gone: int
     fresh: Matrix
+    edits: int
 
     def change(self, refs: Refs, rows: Rows | None) -> _Live:
         slots = self.graph.places.newest(refs)
@@ -61,7 +65,7 @@ class _Live:
             return self
         masked = self.masked.copy()
         masked[slots] = True
-        return _Live(self.graph, masked, int(masked.sum()), self.fresh)
+        return _Live(self.graph, masked, int(masked.sum()), self.fresh, self.edits)
 
     @property
     def worn(self) -> bool:
@@ -175,6 +179,10 @@ class AnnCollection:
         else:
             self._guarded(lambda: self._merged(read(), live, tick))
 
+    def open_quickly(self, read: Callable[[], apsw.Connection]) -> None:
+        """Open the file if that takes no comparing; else leave everything as it is."""
+        self._guarded(lambda: self._unedited(read()))
+
     def examine(self) -> str:
         """Why the file would not be used; empty when it would."""
         try:
@@ -221,10 +229,42 @@ class AnnCollection:
         self._doing = "opening; exact search serves"
         try:
             opened = graph.open_graph(annfile.read(self.path, self._identity), self.space.dimensions)
-            return self._compared(self._scan(connection, stop, vectortable.BLOCK_ROWS), opened)
+            edits = self._edits(connection)
+            return self._compared(self._scan(connection, stop, vectortable.BLOCK_ROWS), opened, edits)
         except UnusableIndexError as error:
             self._note = f"rebuilt because the file {error}"
             return None
+
+    def _unedited(self, connection: apsw.Connection) -> _Live | None:
+        """The file's index, if it is known to be the table's but for what was appended to that."""
+        try:
+            contents = annfile.read(self.path, self._identity)
+        except UnusableIndexError:
+            return None
+        edits = self._edits(connection)
+        if contents.edits != edits or len(contents.refs) <= self._exact_limit:
+            return None
+        if not self._sample_agrees(connection, contents):
+            return None
+        opened = graph.open_graph(contents, self.space.dimensions)
+        fresh = Matrix(self.space.dimensions)
+        newest = int(opened.refs.max())
+        for refs, rows in vectortable.scan(connection, self.space, self._collection_key, after=newest):
+            fresh.put(refs, rows)
+            if fresh.count > _FRESH_MINIMUM + len(opened.refs) // _FRESH_SHARE:
+                return None
+        return _Live(opened, np.zeros(len(opened.refs), np.bool_), 0, fresh, edits)
+
+    def _sample_agrees(self, connection: apsw.Connection, contents: Contents) -> bool:
+        """A table that was put back by hand may have counted as many edits, but then its last rows are others."""
+        spread = np.linspace(0, len(contents.refs) - 1, _SAMPLED_SLOTS).astype(np.intp)
+        slots = np.unique(np.append(spread, contents.refs.argmax()))
+        refs, rows = vectortable.fetch(connection, self.space, contents.refs[slots])
+        return len(refs) == len(slots) and bool((graph.tag(rows) == contents.tags[slots]).all())
+
+    def _edits(self, connection: apsw.Connection) -> int:
+        """To be asked before the rows are read: an edit that comes between makes the answer too low, never too high."""
+        return vectortable.edits(connection, self.space, self._collection_key)
 
     def _scan(
         self, connection: apsw.Connection, stop: Callable[[], bool], block_rows: int
@@ -234,7 +274,7 @@ class AnnCollection:
                 raise _StoppedError
             yield block
 
-    def _compared(self, blocks: Iterator[tuple[Refs, Rows]], opened: Graph) -> _Live:
+    def _compared(self, blocks: Iterator[tuple[Refs, Rows]], opened: Graph, edits: int) -> _Live:
         masked = np.ones(len(opened.refs), np.bool_)
         fresh = Matrix(self.space.dimensions)
         for refs, rows in blocks:
@@ -244,7 +284,7 @@ class AnnCollection:
             fresh.put(refs[~same], rows[~same])
             if fresh.count > _FRESH_MINIMUM + len(opened.refs) // _REBUILD_SHARE:
                 raise UnusableIndexError("is too far behind")
-        live = _Live(opened, masked, int(masked.sum()), fresh)
+        live = _Live(opened, masked, int(masked.sum()), fresh, edits)
         if live.worn:
             raise UnusableIndexError("holds too many vectors that are gone")
         return live
@@ -253,12 +293,13 @@ class AnnCollection:
         self, connection: apsw.Connection, stop: Callable[[], bool], tick: Callable[[int, int], None]
     ) -> _Live | None:
         tick(0, 0)
+        edits = self._edits(connection)
         encoded, scale = graph.encode(self._scan(connection, stop, _SAMPLE_ROWS), self.space.dimensions, None)
         if len(encoded.refs) <= self._exact_limit:
             self.path.unlink(missing_ok=True)
             self._note = "not needed: exact search serves"
             return None
-        return self._saved(graph.build(None, encoded, scale, tick), None)
+        return self._saved(graph.build(None, encoded, scale, tick), None, edits)
 
     def _merged(self, connection: apsw.Connection, live: _Live, tick: Callable[[int, int], None]) -> _Live:
         refs = live.fresh.view().live_refs()
@@ -266,9 +307,11 @@ class AnnCollection:
         rows = (vectortable.fetch(connection, self.space, chunk) for chunk in chunks)
         contents = live.graph.contents
         encoded, scale = graph.encode(rows, self.space.dimensions, contents.scale)
-        return self._saved(graph.build(contents, encoded, scale, tick), live)
+        return self._saved(graph.build(contents, encoded, scale, tick), live, live.edits)
 
-    def _saved(self, contents: Contents, before: _Live | None) -> _Live:
+    def _saved(self, contents: Contents, before: _Live | None, edits: int) -> _Live:
+        # What is masked is not told by the file, so such a one is to be compared.
+        contents = replace(contents, edits=None if before is not None and before.gone else edits)
         try:
             annfile.write(self.path, self._identity, contents)
             contents = annfile.read(self.path, self._identity)
@@ -278,7 +321,7 @@ class AnnCollection:
         if before is not None:
             masked[: len(before.masked)] = before.masked
         opened = graph.open_graph(contents, self.space.dimensions)
-        return _Live(opened, masked, int(masked.sum()), Matrix(self.space.dimensions))
+        return _Live(opened, masked, int(masked.sum()), Matrix(self.space.dimensions), edits)
 
 
 def _eligible(live: _Live, slots: NDArray[np.intp], eligible: Refs | None) -> Refs:

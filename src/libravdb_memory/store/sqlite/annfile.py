@@ -52,16 +52,20 @@ class Identity:
 
 @dataclass(frozen=True, slots=True)
 class Contents:
+    """`edits` is the table's count of edits when these were all its rows up to the highest ref, None when they were
+    not (the table is compared row by row then)."""
+
     refs: Refs
     tags: NDArray[np.uint64]
     scale: float
     graph: memoryview | bytes
+    edits: int | None = None
 
 
 def write(path: Path, identity: Identity, contents: Contents) -> None:
     """Replace the file, or leave it as it was (OSError)."""
     sections = (contents.refs.astype("<i8").tobytes(), contents.tags.astype("<u8").tobytes(), contents.graph)
-    head = _head(identity, contents.scale, sections)
+    head = _head(identity, contents, sections)
     path.parent.mkdir(parents=True, exist_ok=True)
     partial = path.with_name(path.name + ".tmp")
     try:
@@ -99,17 +103,19 @@ def read(path: Path, identity: Identity) -> Contents:
         np.frombuffer(whole[refs_end:tags_end], "<u8"),
         float(cast("float", header["scale"])),
         whole[tags_end:],
+        cast("int | None", header.get("edits")),
     )
 
 
-def _head(identity: Identity, scale: float, sections: tuple[bytes | memoryview, ...]) -> bytes:
+def _head(identity: Identity, contents: Contents, sections: tuple[bytes | memoryview, ...]) -> bytes:
     digest = hashlib.sha256()
     for section in sections:
         digest.update(section)
     header = canonical_json(
         {
             "identity": asdict(identity),
-            "scale": scale,
+            "scale": contents.scale,
+            "edits": contents.edits,
             "lengths": [len(section) for section in sections],
             "sections": digest.hexdigest(),
         }

@@ -1,13 +1,15 @@
 """The vectors of one collection, whichever way they are searched.
 
 Law: the approximate index is asked only when it is ready, the caller allows it, and the eligible set is too large to
-compare whole; whenever it cannot promise k hits, exact search answers.
+compare whole; whenever it cannot promise k hits, exact search answers. The first search opens an index file that needs
+no comparing, and the vectors are then loaded behind its back; else it loads them, and the file is opened so.
 """
 
 from __future__ import annotations
 
 import threading
 from collections.abc import Callable
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -33,15 +35,20 @@ class VectorCollection:
         collection_key: int,
         limit_bytes: int,
         exact_limit: int,
-        make_ann: Callable[[Space, int], AnnCollection],
+        path: Path,
+        make_ann: Callable[[Space, int, Path], AnnCollection],
     ) -> None:
         self._space = space
         self._collection_key = collection_key
         self._limit_bytes = limit_bytes
         self._exact_limit = exact_limit
+        self._path = path
         self._make_ann = make_ann
         self._exact = ExactCollection(space, collection_key)
         self._lock = threading.Lock()
+        self._looking = threading.Lock()
+        self._looked = False
+        self._wants_vectors = False
         self._dropped = False
         self.ann: AnnCollection | None = None
 
@@ -62,6 +69,8 @@ class VectorCollection:
     def search(
         self, read: Callable[[], apsw.Connection], query: Query, k: int, eligible: Refs | None, exact: bool
     ) -> tuple[tuple[Found, ...], bool]:
+        if not exact and not self._looked:
+            self._look_for_file(read)
         if not exact and self.ann is not None and self.ann.ready:
             wanted = None if eligible is None else self._mine(eligible)
             if wanted is None or len(wanted) > max(_GATHERED, self.ann.count // _GATHERED_SHARE):
@@ -74,13 +83,23 @@ class VectorCollection:
         mine, rows = self._rows_of(read, self._mine(refs))
         return dict(zip(mine.tolist(), cosine.cosines(rows, query).tolist(), strict=True))
 
+    def wants_vectors(self) -> bool:
+        """True once, when the index could be opened before the vectors were loaded."""
+        with self._lock:
+            wanted, self._wants_vectors = self._wants_vectors, False
+            return wanted
+
+    def load_vectors(self, read: Callable[[], apsw.Connection], stop: Callable[[], bool]) -> None:
+        if vectortable.span(read(), self._space, self._collection_key) * self._space.dimensions * 4 < self._limit_bytes:
+            self._exact.view(read, self._limit_bytes, lambda: stop() or self._dropped)
+
     def wants_work(self) -> bool:
         """True once for each piece of background work that is due."""
         with self._lock:
             if self._dropped:
                 return False
             if self.ann is None and self._exact.count > self._exact_limit:
-                self.ann = self._make_ann(self._space, self._collection_key)
+                self.ann = self._make_ann(self._space, self._collection_key, self._path)
                 self.ann.scheduled = True
                 return True
             if self.ann is not None and self.ann.wants_work:
@@ -108,6 +127,19 @@ class VectorCollection:
         self._exact.forget()
         if self.ann is not None:
             self.ann.forget()
+
+    def _look_for_file(self, read: Callable[[], apsw.Connection]) -> None:
+        with self._looking:
+            if self._looked or not self._path.exists():
+                self._looked = True
+                return
+            # It must be told of changes from here on.
+            ann = self.ann = self._make_ann(self._space, self._collection_key, self._path)
+            ann.open_quickly(read)
+            with self._lock:
+                self._wants_vectors = ann.ready
+                self.ann = ann if ann.ready else None
+                self._looked = True
 
     def _mine(self, eligible: Refs) -> Refs:
         low, high = vectortable.ref_range(self._collection_key)

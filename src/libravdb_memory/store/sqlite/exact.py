@@ -60,12 +60,14 @@ class ExactCollection:
         self._too_big_for = -1
         self._apply(refs, None)
 
-    def view(self, read: Callable[[], apsw.Connection], limit_bytes: int) -> View | None:
-        """The vectors in memory, loaded now if they are not; None when they do not fit."""
+    def view(
+        self, read: Callable[[], apsw.Connection], limit_bytes: int, stop: Callable[[], bool] = lambda: False
+    ) -> View | None:
+        """The vectors in memory, loaded now if they are not; None when they do not fit, or it was told to stop."""
         matrix = self._matrix
         if matrix is None:
             with self._loading:
-                matrix = self._matrix or self._load(read, limit_bytes)
+                matrix = self._matrix or self._load(read, limit_bytes, stop)
         return matrix.view() if matrix else None
 
     def resident(self) -> View | None:
@@ -90,13 +92,13 @@ class ExactCollection:
             if matrix is not None:
                 _change(matrix, refs, rows)
 
-    def _load(self, read: Callable[[], apsw.Connection], limit_bytes: int) -> Matrix | None:
+    def _load(self, read: Callable[[], apsw.Connection], limit_bytes: int, stop: Callable[[], bool]) -> Matrix | None:
         if 0 <= limit_bytes <= self._too_big_for:
             return None
         with self._lock:
             self._late = []
         try:
-            matrix = self._read_table(read(), limit_bytes)
+            matrix = self._read_table(read(), limit_bytes, stop)
             with self._lock:
                 if matrix is not None:
                     for refs, rows in self._late:
@@ -107,13 +109,15 @@ class ExactCollection:
             with self._lock:
                 self._late = None
 
-    def _read_table(self, connection: apsw.Connection, limit_bytes: int) -> Matrix | None:
+    def _read_table(self, connection: apsw.Connection, limit_bytes: int, stop: Callable[[], bool]) -> Matrix | None:
         row_bytes = self.space.dimensions * 4 + 8
         most = vectortable.span(connection, self.space, self.collection_key)
         matrix = Matrix(self.space.dimensions, min(most, limit_bytes // row_bytes + 1))
         for refs, rows in vectortable.scan(connection, self.space, self.collection_key):
             if matrix.nbytes + refs.shape[0] * row_bytes > limit_bytes:
                 self._too_big_for = limit_bytes
+                return None
+            if stop():
                 return None
             matrix.put(refs, rows)
         return matrix

@@ -24,7 +24,13 @@ def _token_rows(db: Database) -> None:
     db.execute(schema.VERSION_2)
 
 
-STEPS: tuple[Callable[[Database], None], ...] = (_tables, _token_rows)
+def _counted_edits(db: Database) -> None:
+    db.execute(schema.VERSION_3)
+    for (key,) in db.execute("SELECT key FROM space").fetchall():
+        db.execute(schema.count_edits(key))
+
+
+STEPS: tuple[Callable[[Database], None], ...] = (_tables, _token_rows, _counted_edits)
 
 
 def migrate(db: Database, path: Path, steps: tuple[Callable[[Database], None], ...] = STEPS) -> None:

@@ -2,8 +2,9 @@
 
 A record's `ref` is its collection's key in the high bits and a running number in the low 40: a collection is one range
 of every table keyed by ref. A `grp` belongs to one collection, so (id, grp) is a record's whole address. Vectors live
-in one table per embedding space, `vector_<key>`, their token rows in `token_<key>` if the space keeps any. The change
-log tells puts into unsearchable collections apart, so that what lacks a vector is known from the log alone.
+in one table per embedding space, `vector_<key>`, their token rows in `token_<key>` if the space keeps any; `edits`
+counts what happens to vectors beside being appended. The change log tells puts into unsearchable collections apart, so
+that what lacks a vector is known from the log alone.
 
 Law: rows of an append-only collection cannot be updated, nor deleted outside the erase path, whoever asks.
 """
@@ -105,6 +106,32 @@ VERSION_2 = """
 ALTER TABLE space ADD COLUMN tokens TEXT NOT NULL DEFAULT '';
 ALTER TABLE space ADD COLUMN token_watermark INTEGER NOT NULL DEFAULT 0;
 """
+
+VERSION_3 = """
+CREATE TABLE edits (
+    space INTEGER NOT NULL,
+    collection INTEGER NOT NULL,
+    number INTEGER NOT NULL,
+    PRIMARY KEY (space, collection)
+) STRICT, WITHOUT ROWID;
+"""
+
+
+def count_edits(space_key: int) -> str:
+    """Count, for each collection, every change of a space's vectors but those that append one: an index that knows the
+    count needs to look for appended ones only. The database itself counts, so that no writer can forget it."""
+    table = vector_table(space_key)
+    count = (
+        f"INSERT INTO edits (space, collection, number) VALUES ({space_key:d}, {{row}}.ref >> {REF_BITS}, 1) "  # noqa: S608
+        "ON CONFLICT (space, collection) DO UPDATE SET number = number + 1;"
+    )
+    after = f"ref > new.ref AND ref < (new.ref >> {REF_BITS}) + 1 << {REF_BITS}"
+    return f"""
+CREATE TRIGGER {table}_inserted AFTER INSERT ON {table} WHEN EXISTS (SELECT 1 FROM {table} WHERE {after})
+BEGIN {count.format(row="new")} END;
+CREATE TRIGGER {table}_updated AFTER UPDATE ON {table} BEGIN {count.format(row="new")} END;
+CREATE TRIGGER {table}_deleted AFTER DELETE ON {table} BEGIN {count.format(row="old")} END;
+"""  # noqa: S608
 
 
 def vector_table(space_key: int) -> str:

@@ -15,7 +15,7 @@ from libravdb_memory.store.drafts import check_integer, check_text
 from libravdb_memory.store.protocol import Space
 from libravdb_memory.store.sqlite import lacking
 from libravdb_memory.store.sqlite.database import Database, Row
-from libravdb_memory.store.sqlite.schema import REF_BITS, token_table, vector_table
+from libravdb_memory.store.sqlite.schema import REF_BITS, count_edits, token_table, vector_table
 
 if TYPE_CHECKING:
     import numpy as np
@@ -62,6 +62,7 @@ def add_space(db: Database, fingerprint: str, label: str, dimensions: int) -> Sp
     )
     key = db.last_insert_rowid()
     db.execute(f"CREATE TABLE {vector_table(key)} (ref INTEGER PRIMARY KEY, data BLOB NOT NULL) STRICT")
+    db.execute(count_edits(key))
     return Space(key, fingerprint, label, dimensions, first)
 
 
@@ -78,6 +79,7 @@ def drop_space(db: Database, space: Space) -> None:
         raise InvalidInputError("space", f"{space.label} is active; activate another one first")
     db.execute("DELETE FROM space WHERE key = ?", (space.key,))
     db.execute(f"DROP TABLE {vector_table(space.key)}")
+    db.execute("DELETE FROM edits WHERE space = ?", (space.key,))
     db.execute(f"DROP TABLE IF EXISTS {token_table(space.key)}")
 
 

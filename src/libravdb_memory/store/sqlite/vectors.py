@@ -10,11 +10,14 @@ from __future__ import annotations
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import apsw
 import numpy as np
 
+from libravdb_memory.errors import LibraVDBError
 from libravdb_memory.store.protocol import Found, Problem, Progress, Space
 from libravdb_memory.store.settings import StoreSettings
 from libravdb_memory.store.sqlite import cosine, vectortable
@@ -23,7 +26,6 @@ from libravdb_memory.store.sqlite.background import Background
 from libravdb_memory.store.sqlite.collection import VectorCollection
 
 if TYPE_CHECKING:
-    import apsw
     from numpy.typing import NDArray
 
 _Place = tuple[int, int]
@@ -71,6 +73,8 @@ class VectorShelf:
             return collection.search(self._read, prepared, k, eligible, exact)
         finally:
             self._account(place)
+            if collection.wants_vectors():
+                self._background.submit(lambda: self._load(place, collection))
             self._schedule(collection)
 
     def similarities(
@@ -121,7 +125,7 @@ class VectorShelf:
     def verify(self, space: Space) -> Iterator[Problem]:
         """Index files of a space that will not be used. One that is merely behind its table will be."""
         for path in self._files(space.key):
-            if reason := self._ann(space, int(path.stem.partition("-")[2])).examine():
+            if reason := self._ann(space, int(path.stem.partition("-")[2]), path).examine():
                 yield Problem("index", path.name, f"the file {reason}", "delete it; it is made again from the vectors")
 
     def rebuild(self, progress: Progress | None = None) -> None:
@@ -152,15 +156,18 @@ class VectorShelf:
         with self._lock:
             collection = self._collections.get(place)
             if collection is None:
+                path = self._path(space, collection_key)
                 collection = VectorCollection(
-                    space, collection_key, self._limit_bytes, self._settings.exact_limit, self._ann
+                    space, collection_key, self._limit_bytes, self._settings.exact_limit, path, self._ann
                 )
                 self._collections[place] = collection
             self._collections.move_to_end(place)
             return collection
 
-    def _ann(self, space: Space, collection_key: int) -> AnnCollection:
-        path = self._directory / f"{space.key}-{collection_key}{_SUFFIX}"
+    def _path(self, space: Space, collection_key: int) -> Path:
+        return self._directory / f"{space.key}-{collection_key}{_SUFFIX}"
+
+    def _ann(self, space: Space, collection_key: int, path: Path) -> AnnCollection:
         return AnnCollection(space, collection_key, path, self._store_uuid, self._settings.exact_limit)
 
     def _files(self, space_key: int | None = None) -> list[Path]:
@@ -173,6 +180,12 @@ class VectorShelf:
 
     def _start(self, collection: VectorCollection, progress: Progress | None) -> None:
         self._background.submit(lambda: collection.work(self._read, lambda: self._background.closing, progress))
+
+    def _load(self, place: _Place, collection: VectorCollection) -> None:
+        # Whoever needs the vectors and cannot have them is told why.
+        with suppress(LibraVDBError, apsw.Error):
+            collection.load_vectors(self._read, lambda: self._background.closing)
+            self._account(place)
 
     def _account(self, place: _Place) -> None:
         """Count what a collection holds now, and let the least recently searched go while it is too much."""

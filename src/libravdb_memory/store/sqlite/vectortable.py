@@ -41,11 +41,23 @@ def span(connection: apsw.Connection, space: Space, collection_key: int) -> int:
     return most
 
 
+def edits(connection: apsw.Connection, space: Space, collection_key: int) -> int:
+    """How often vectors of the collection were changed, removed, or put between others."""
+    statement = "SELECT ifnull((SELECT number FROM edits WHERE space = ? AND collection = ?), 0), x''"
+    ((number, _),) = _rows(connection, statement, (space.key, collection_key))
+    return number
+
+
 def scan(
-    connection: apsw.Connection, space: Space, collection_key: int | None, block_rows: int = BLOCK_ROWS
+    connection: apsw.Connection,
+    space: Space,
+    collection_key: int | None,
+    block_rows: int = BLOCK_ROWS,
+    after: int = -1,
 ) -> Iterator[tuple[Refs, Rows]]:
-    """All vectors of a collection (None: of all) by ascending ref, in blocks."""
+    """All vectors of a collection (None: of all) after a ref, by ascending ref, in blocks."""
     low, high = (0, 2**63 - 1) if collection_key is None else ref_range(collection_key)
+    low = max(low, after + 1)
     statement = f"SELECT ref, data FROM vector_{space.key:d} WHERE ref >= ? AND ref < ? ORDER BY ref"  # noqa: S608
     rows = _rows(connection, statement, (low, high))
     while block := list(islice(rows, block_rows)):
