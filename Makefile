@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test unit wheel crash mutants laws-long bench-store bench-embed bench-context bench-retrieval bench-peers model-check clean
+.PHONY: help setup demo test unit wheel crash mutants laws-long bench-store bench-embed bench-context bench-retrieval bench-peers ablation model-check clean
 
 help: ## list the targets
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | awk -F':.*## ' '{printf "  %-16s %s\n", $$1, $$2}'
@@ -58,6 +58,9 @@ bench-context: $(READY) ## measure what a context costs beside the embedding of 
 bench-retrieval: $(READY) ## measure what recall finds; DATA=file or folder of labelled conversations
 	@test -n "$(DATA)" || { echo "say what to measure on: make bench-retrieval DATA=path" >&2; exit 2; }
 	@$(BIN)/libravdb bench retrieval --data "$(DATA)" --json benchmarks/results/retrieval.json
+
+ablation: $(READY) ## measure what each signal of recall is worth; DATA="FILE ..." of labelled conversations
+	@$(BIN)/python tools/ablation.py --json benchmarks/results/ablation.json --data $(DATA)
 
 model-check: $(READY) ## rebuild the bundled model from its published weights (80 MB download) and compare
 	@$(BIN)/python tools/build_model.py --check
