@@ -9,7 +9,8 @@ estimator's place.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from dataclasses import dataclass
 from decimal import Decimal
 from typing import Protocol
 
@@ -44,21 +45,46 @@ class EstimatingCounter:
         return _price(len(text), _chi(text))
 
 
-def pricing(counter: TokenCounter) -> Callable[[Sequence[str]], int]:
-    """A function that prices lines as `counter` prices them joined by line breaks.
+class Pricing:
+    """Prices lines as a counter prices them joined by line breaks.
 
-    Lines that come again cost it nothing under the estimate, which depends on length and script alone; an exact
-    tokenizer has to see the whole text each time.
+    Under the estimate a price depends on length and script alone, so that lines that come again, or are added to
+    others, cost next to nothing; an exact tokenizer has to see the whole text each time.
     """
-    if not isinstance(counter, EstimatingCounter):
-        return lambda lines: counter.count("\n".join(lines))
-    density = _Densities().__getitem__
 
-    def price(lines: Sequence[str]) -> int:
-        length = sum(map(len, lines)) + max(len(lines) - 1, 0)
-        return _price(length, _CHI[max(map(density, lines), default=0)])
+    def __init__(self, counter: TokenCounter) -> None:
+        self._count = counter.count
+        self._estimates = isinstance(counter, EstimatingCounter)
+        self._density = _Densities()
 
-    return price
+    def price(self, lines: Sequence[str]) -> int:
+        return self._measure(lines).price if self._estimates else self._count("\n".join(lines))
+
+    def measured(self, lines: Sequence[str]) -> Measured | None:
+        """What lines can be added to; None for a counter that must see the whole."""
+        return self._measure(lines) if self._estimates else None
+
+    def plus(self, before: Measured, added: Sequence[str]) -> Measured:
+        more = self._measure(added)
+        return Measured(
+            before.lines + more.lines, before.characters + more.characters, max(before.density, more.density)
+        )
+
+    def _measure(self, lines: Sequence[str]) -> Measured:
+        return Measured(len(lines), sum(map(len, lines)), max(map(self._density.__getitem__, lines), default=0))
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """Lines, their code points, and the place in `_CHI` of their densest script."""
+
+    lines: int
+    characters: int
+    density: int
+
+    @property
+    def price(self) -> int:
+        return _price(self.characters + max(self.lines - 1, 0), _CHI[self.density])
 
 
 class _Densities(dict[str, int]):

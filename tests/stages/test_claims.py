@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from libravdb_memory.assemble.budget import AssemblySettings
 from libravdb_memory.assemble.fill import Candidate, Offer, Rule, fill
@@ -11,7 +13,7 @@ from libravdb_memory.assemble.receipt import Assembly
 from libravdb_memory.assemble.tail import TailTurn, bundle_starts
 from libravdb_memory.retrieve.fuse import RetrievalSettings, fuse
 from libravdb_memory.retrieve.temporal import Pickable, select
-from libravdb_memory.tokens import EstimatingCounter, pricing, share_of
+from libravdb_memory.tokens import EstimatingCounter, Pricing, share_of
 
 
 class CharacterCounter:
@@ -56,8 +58,17 @@ def test_a_share_is_reckoned_in_decimals(budget: int, share: float, tokens: int)
 
 @pytest.mark.parametrize("lines", [[], ["a"], ["ab", "cd"], ["ab", "привет"], ["日本", "привет", "ab"], ["", "", "x"]])
 def test_lines_cost_what_their_text_costs(lines: list[str]) -> None:
-    assert pricing(EstimatingCounter())(lines) == estimate("\n".join(lines))
-    assert pricing(COUNTER)(lines) == len("\n".join(lines))
+    assert Pricing(EstimatingCounter()).price(lines) == estimate("\n".join(lines))
+    assert Pricing(COUNTER).price(lines) == len("\n".join(lines))
+    assert Pricing(COUNTER).measured(lines) is None
+
+
+@given(st.lists(st.text(max_size=20)), st.lists(st.text(max_size=20)))
+def test_lines_added_to_others_cost_what_the_whole_costs(before: list[str], added: list[str]) -> None:
+    pricing = Pricing(EstimatingCounter())
+    measured = pricing.measured(before)
+    assert measured is not None
+    assert pricing.plus(measured, added).price == pricing.price([*before, *added])
 
 
 def test_a_memory_enters_at_its_exact_price_and_not_one_token_below() -> None:

@@ -17,9 +17,9 @@ from dataclasses import dataclass, field, replace
 
 from libravdb_memory.assemble.budget import AssemblySettings, recovery_reserve
 from libravdb_memory.assemble.receipt import Assembly, Degraded, Item, Reason, Rejection, TierUse
-from libravdb_memory.assemble.render import Plan, Tier, entry, lines_of, render
+from libravdb_memory.assemble.render import Plan, Tier, entry, lines_of, render, shares_frame, with_entries
 from libravdb_memory.assemble.tail import TailTurn, base_start, safe_starts
-from libravdb_memory.tokens import TokenCounter, pricing, share_of
+from libravdb_memory.tokens import Pricing, TokenCounter, share_of
 from libravdb_memory.wording import counted
 
 
@@ -87,7 +87,7 @@ class _Filling:
     def __init__(self, offer: Offer, counter: TokenCounter, settings: AssemblySettings) -> None:
         self._offer = offer
         self._count = counter.count
-        self._priced = pricing(counter)
+        self._pricing = Pricing(counter)
         self._settings = settings
         self._plan = Plan()
         self._price = 0
@@ -181,30 +181,25 @@ class _Filling:
         """Take candidates in order while the tier stays within its limit; a smaller one may fit after a larger."""
         limit = max(limit, 0)
         before = self._price
+        admission = _Admission(self._pricing, self._plan, tier)
         for candidate in candidates:
             if reason := self._redundant(candidate):
                 self._reject(tier, candidate, reason, 0)
                 continue
             rendered = _candidate_entry(candidate)
-            plan = self._with_entry(tier, rendered)
-            price = self._cost(plan)
+            price = admission.price_with(rendered)
             over = price - before - limit
             if over > 0:
                 self._reject(tier, candidate, "budget", over)
                 continue
-            self._plan, self._price = plan, price
+            admission.take(rendered)
+            self._price = price
             self._taken_texts.add(same_text(candidate.text))
             self._chosen.append(
                 _Chosen(tier, candidate.id, rendered, candidate.session, candidate.score, candidate.parts)
             )
+        self._plan = admission.plan
         self._tiers[tier] = TierUse(limit, self._price - before)
-
-    def _with_entry(self, tier: Tier, rendered: str) -> Plan:
-        if tier == "elevated":
-            return replace(self._plan, elevated=(*self._plan.elevated, rendered))
-        if tier == "recalled":
-            return replace(self._plan, recalled=(*self._plan.recalled, rendered))
-        return replace(self._plan, recovered=(*self._plan.recovered, rendered))
 
     def _redundant(self, candidate: Candidate) -> Reason | None:
         if (candidate.session, candidate.id) in self._tail_ids:
@@ -239,7 +234,7 @@ class _Filling:
         )
 
     def _cost(self, plan: Plan) -> int:
-        return self._priced(lines_of(plan))
+        return self._pricing.price(lines_of(plan))
 
     def _degraded(self, hard: int) -> Assembly:
         self._chosen += [
@@ -282,6 +277,40 @@ class _Filling:
             tokens = self._count(chosen.rendered)
             yield Item(chosen.tier, chosen.id, tokens, position, chosen.session, chosen.score, chosen.parts)
             position += len(chosen.rendered)
+
+
+class _Admission:
+    """A tier growing entry by entry, with the price of everything after each."""
+
+    def __init__(self, pricing: Pricing, plan: Plan, tier: Tier) -> None:
+        self._pricing = pricing
+        self._before = plan
+        self._tier = tier
+        self._taken: list[str] = []
+        self._measured = pricing.measured(lines_of(plan))
+
+    @property
+    def plan(self) -> Plan:
+        return self._with(self._taken)
+
+    def price_with(self, rendered: str) -> int:
+        if self._measured is None:
+            return self._pricing.price(lines_of(self._with([*self._taken, rendered])))
+        return self._pricing.plus(self._measured, self._added(rendered)).price
+
+    def take(self, rendered: str) -> None:
+        if self._measured is not None:
+            self._measured = self._pricing.plus(self._measured, self._added(rendered))
+        self._taken.append(rendered)
+
+    def _added(self, rendered: str) -> list[str]:
+        """The lines that this entry adds: the first of a frame brings the frame along."""
+        if self._taken or shares_frame(self._before, self._tier):
+            return [rendered]
+        return lines_of(with_entries(Plan(), self._tier, (rendered,)))
+
+    def _with(self, entries: Sequence[str]) -> Plan:
+        return with_entries(self._before, self._tier, entries) if entries else self._before
 
 
 def _longest(most: int, fits: Callable[[int], bool]) -> int:

@@ -8,7 +8,7 @@ of the tiers and the bytes of an unchanged tier do not depend on the other tiers
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Literal, TypeAlias
 
@@ -44,6 +44,20 @@ def lines_of(plan: Plan) -> list[str]:
         *_frame("elevated_guidance", _ADVISORY, plan.elevated),
         *_frame("recalled_memories", _UNTRUSTED, (*plan.recalled, *plan.recovered)),
     ]
+
+
+def with_entries(plan: Plan, tier: Tier, entries: Sequence[str]) -> Plan:
+    """The plan with these entries at the end of a tier."""
+    if tier == "elevated":
+        return replace(plan, elevated=(*plan.elevated, *entries))
+    if tier == "recalled":
+        return replace(plan, recalled=(*plan.recalled, *entries))
+    return replace(plan, recovered=(*plan.recovered, *entries))
+
+
+def shares_frame(plan: Plan, tier: Tier) -> bool:
+    """Whether the frame of a tier stands already."""
+    return bool(plan.elevated) if tier == "elevated" else bool(plan.recalled or plan.recovered)
 
 
 def entry(

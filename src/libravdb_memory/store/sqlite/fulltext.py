@@ -37,6 +37,17 @@ class Vocabulary:
 
     def __init__(self) -> None:
         self._common: dict[str, tuple[int, int]] = {}
+        self._last: tuple[TextQuery, int, list[str]] | None = None
+
+    def telling_phrases(self, db: Database, query: TextQuery) -> list[str]:
+        """The phrases worth asking for, rarest first. One question goes to several collections, one after the other."""
+        documents = int(db.execute("SELECT count(*) FROM fts_docsize").get)
+        last = self._last
+        if last is not None and last[0] == query and last[1] == documents:
+            return last[2]
+        phrases = _telling_phrases(db, self, query, documents)
+        self._last = (query, documents, phrases)
+        return phrases
 
     def frequency(self, db: Database, word: str, documents: int) -> int:
         count, when = self._common.get(word, (0, 0))
@@ -55,7 +66,7 @@ def search_text(
     db: Database, vocabulary: Vocabulary, collection_key: int, query: TextQuery, k: int, where: Filter | None
 ) -> tuple[Found, ...]:
     condition = condition_of(where, collection_key)
-    phrases = _telling_phrases(db, vocabulary, query)
+    phrases = vocabulary.telling_phrases(db, query)
     if not phrases or k == 0:
         return ()
     sql = _SEARCH if where is None else _SEARCH_FILTERED.format(joined=_joined(condition), condition=condition.sql)
@@ -76,9 +87,8 @@ def rebuild(db: Database) -> None:
     db.execute("REINDEX")
 
 
-def _telling_phrases(db: Database, vocabulary: Vocabulary, query: TextQuery) -> list[str]:
-    """The phrases worth asking for, rarest first; the rarest of all when every one is common."""
-    documents = int(db.execute("SELECT count(*) FROM fts_docsize").get)
+def _telling_phrases(db: Database, vocabulary: Vocabulary, query: TextQuery, documents: int) -> list[str]:
+    """Rarest first; the rarest of all when every one is common."""
     frequency: dict[str, int] = {}
     for wanted in query.phrases:
         for phrase in alternatives(wanted):
