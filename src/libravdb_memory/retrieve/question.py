@@ -14,7 +14,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from libravdb_memory.retrieve.query import EDGES
+from libravdb_memory.retrieve.query import EDGES, STOP_WORDS
 
 Person: TypeAlias = Literal["first", "second", "other"]
 
@@ -38,12 +38,14 @@ _NOW = re.compile(
 )
 _WORD = re.compile(r"[^\W\d_]+")
 _POSSESSIVE = re.compile(r"['’]s$", re.I)
-_JOINED = re.compile(r"\w[._/:#@-]\w|^[/~.]{1,2}/?\w*/|^--?\w|_|^#\w")
+_JOINED = re.compile(r"\w(?:[._/:#@\\-]|::|:\\)\w|^[/~.]{1,2}/?\w*/|^--?\w|_|^[#.]\w")
 _HYPHENATED_WORDS = re.compile(r"[^\W\d_]+(?:[-/][^\W\d_]+)+")
 _CAMEL = re.compile(r"[a-z][A-Z]")
 _DIGIT_AND_LETTER = re.compile(r"(?=.*\d)(?=.*[^\W\d_])")
 _ORDINAL = re.compile(r"\d+(?:st|nd|rd|th|s)", re.I)
 _LONG_NUMBER = re.compile(r"\d{3,}")
+_ORDINARY = STOP_WORDS | {"may"}
+"""Words that name somebody only where a capital letter says so."""
 _MOST_IDENTIFIERS = 8
 _LONGEST_IDENTIFIER = 200
 
@@ -83,7 +85,7 @@ def identifiers_of(text: str) -> tuple[str, ...]:
     """In order of appearance, without repeats, in lower case."""
     found: dict[str, None] = {}
     for chunk in text.split():
-        word = _POSSESSIVE.sub("", chunk.strip(EDGES_OF_IDENTIFIERS).rstrip("."))
+        word = _POSSESSIVE.sub("", chunk.lstrip(EDGES_OF_IDENTIFIERS).rstrip(EDGES_OF_IDENTIFIERS + "."))
         if 2 <= len(word) <= _LONGEST_IDENTIFIER and _is_identifier(word):
             found[word.lower()] = None
             if len(found) == _MOST_IDENTIFIERS:
@@ -99,15 +101,16 @@ def mentions_exactly(text: str, identifier: str) -> bool:
     start = text.find(identifier)
     while start >= 0:
         end = start + len(identifier)
-        if not _continues(text[start - 1 : start], "") and not _continues(text[end : end + 1], text[end + 1 : end + 2]):
+        before, after = text[max(start - 2, 0) : start][::-1], text[end : end + 2]
+        if not _continues(before[:1], before[1:]) and not _continues(after[:1], after[1:]):
             return True
         start = text.find(identifier, start + 1)
     return False
 
 
-def _continues(character: str, after: str) -> bool:
-    """Whether an identifier goes on with this character; a dot or dash only with a letter or digit after it."""
-    return character.isalnum() or character == "_" or (character in (".", "-") and bool(after) and after.isalnum())
+def _continues(character: str, beyond: str) -> bool:
+    """Whether an identifier goes on with this character; a dot or dash only with a letter or digit behind it."""
+    return character.isalnum() or character == "_" or (character in (".", "-") and beyond.isalnum())
 
 
 def _is_identifier(word: str) -> bool:
@@ -122,12 +125,11 @@ def _named(text: str, participants: Iterable[str]) -> list[tuple[str, str]]:
     """The words that name participants, with whom they name, in order: a full name, or the first word of one."""
     called: dict[str, str] = {}
     for person in participants:
-        words = _WORD.findall(person.lower())
-        if words:
-            called.setdefault(words[0], person.lower())
+        if word := _WORD.search(person):  # before lowering, which takes some letters apart
+            called.setdefault(word.group().lower(), person.lower())
     found: dict[str, str] = {}
-    for word in _WORD.findall(text):
-        if word.lower() in called:
+    for place, word in enumerate(_WORD.findall(text)):
+        if word.lower() in called and (word.lower() not in _ORDINARY or (place and word[0].isupper())):
             found[word.lower()] = called[word.lower()]
     return list(found.items())
 
@@ -146,7 +148,7 @@ def _spoken(text: str, named: list[tuple[str, str]]) -> str:
 
 
 def _replaced(text: str, name: str, subject: str, possessive: str) -> str:
-    text = re.sub(rf"\b{name}(?:['’]s|s['’])", possessive, text, flags=re.I)
+    text = re.sub(rf"\b{name}(?:['’]s|s['’]|(?<=s)['’])", possessive, text, flags=re.I)
     return re.sub(rf"\b{name}\b", subject, text, flags=re.I)
 
 
