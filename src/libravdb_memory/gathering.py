@@ -86,12 +86,16 @@ def by_wording(store: Store, question: Question, sources: Sequence[Source], widt
     return Worded(scores, origin, exact)
 
 
-def gather(store: Store, space: Space | None, question: Question, worded: Worded, meant: Meant) -> Gathered:
+def gather(
+    store: Store, space: Space | None, question: Question, worded: Worded, meant: Meant, least: int = 0
+) -> Gathered:
+    """At least so many candidates, where the searches found them."""
     found = {**worded.origin, **meant.origin}
     places = store.places(list(found))
     anchors = [ref for ref in sorted(found, reverse=True) if ref in places]
-    if len(anchors) > _ANCHORS:
-        anchors = _most_promising(anchors, places, question, worded, meant)
+    most = max(_ANCHORS, least)
+    if len(anchors) > most:
+        anchors = _most_promising(anchors, places, question, worded, meant)[:most]
     origin = _with_neighbours(store, anchors, found, places)
     refs = sorted(origin, reverse=True)
     cosines = _cosines(store, meant, refs, origin)
@@ -132,7 +136,7 @@ def _most_promising(
     wording = _column(worded.scores, refs, 0.0)
     cosine = _column(meant.scores, refs, min(meant.scores.values(), default=0.0))
     scores = weigh.first_pass(_pool(refs, places), wording, cosine, _column(worded.exact, refs, 0.0), question)
-    return [refs[row] for row in np.argsort(-scores, kind="stable")[:_ANCHORS].tolist()]
+    return [refs[row] for row in np.argsort(-scores, kind="stable").tolist()]
 
 
 def _with_neighbours(

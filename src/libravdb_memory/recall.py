@@ -22,6 +22,7 @@ from libravdb_memory.retrieve.question import Question, read_question
 from libravdb_memory.retrieve.rank import Evidence, score
 from libravdb_memory.store.protocol import Space, Store, VectorHits
 from libravdb_memory.usage import USE
+from libravdb_memory.wording import counted
 
 if TYPE_CHECKING:
     import numpy as np
@@ -130,7 +131,7 @@ class Recall:
             scores.update((hit.ref, hit.score) for hit in found.hits)
             origin.update((hit.ref, source) for hit in found.hits)
         if missing:
-            notes = (*notes, f"{missing} turns not embedded yet: found by wording only")
+            notes = (*notes, f"{counted(missing, 'turn')} not embedded yet: found by wording only")
         return Meant(scores, origin, vector, tokens), notes
 
     def _embed(self, question: Question) -> tuple[NDArray[np.float32] | None, TokenRows | None, tuple[str, ...]]:
@@ -177,7 +178,7 @@ class Recall:
 
         from libravdb_memory.retrieve import weigh
 
-        gathered = gather(self._store, self._active_space(), question, worded, meant)
+        gathered = gather(self._store, self._active_space(), question, worded, meant, k)
         if not gathered.refs:
             return (), {}
         weights = self._weights or weigh.Weights()
@@ -254,13 +255,15 @@ def _relevant(
     relevance: NDArray[np.float64],
     scale: float,
 ) -> list[_Relevant]:
-    """With the addends of their relevance by kind; `fit` is what is left: who spoke, when, and how late."""
+    """With the addends of their relevance by kind; `fit` is what is left: who spoke, when, and how late. Where nothing
+    tells candidates apart (a scale of 0), all of it is how strong the evidence is in itself."""
     kinds = {name: (values * scale).tolist() for name, values in weighed.kinds(rows).items()}
     found: list[_Relevant] = []
     for place, ref in enumerate(refs):
         row, value = int(rows[place]), float(relevance[place])
         parts = {name: float(values[place]) for name, values in kinds.items()}
-        parts["fit"] = value - sum(parts.values())
+        rest = value - sum(parts.values())
+        parts |= {"fit": rest} if scale else {"dense": rest, "fit": 0.0}
         cosine = float(gathered.signals.cosine[row])
         parts |= {"cosine": cosine, "bm25": float(gathered.signals.wording[row])}
         found.append(_Relevant(ref, gathered.origin[ref], value, cosine, parts))

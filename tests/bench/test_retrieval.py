@@ -18,6 +18,7 @@ from libravdb_memory.bench.retrieval.dataset import Conversation, DataSet, Said
 from libravdb_memory.bench.retrieval.timing import TimedEmbedder, spread_ms
 from libravdb_memory.cli import main
 from libravdb_memory.engines.hashed import HashedEmbedder
+from libravdb_memory.engines.onnx import OnnxEmbedder
 from libravdb_memory.tokens import EstimatingCounter
 
 SAID = [
@@ -225,26 +226,23 @@ def test_names_given_to_the_store_say_nothing_about_the_data() -> None:
 # ── times ────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-class Richer(HashedEmbedder):
-    """An engine that can do more than it must."""
-
-    extra = 7
-
-    def embed_query_twice(self, text: str) -> int:
-        return len([self.embed_query(text), self.embed_query(text)])
-
-
 def test_the_timed_engine_is_the_engine_and_counts_only_questions() -> None:
-    engine = Richer(64)
+    engine = OnnxEmbedder()
     timed = TimedEmbedder(engine)
-    assert timed.space == engine.space and timed.ready and timed.extra == 7
+    assert timed.space == engine.space and timed.token_rule == engine.token_rule != ""
     assert (timed.embed_documents(["hello there"]) == engine.embed_documents(["hello there"])).all()
-    assert timed.query_s == 0.0
+    vectors, tokens = timed.read_documents(["hello there"])
+    assert (vectors == engine.embed_documents(["hello there"])).all() and len(tokens) == 1
+    assert timed.query_s == 0.0 and timed.ready
     assert (timed.embed_query("hello there") == engine.embed_query("hello there")).all()
     once = timed.query_s
     assert once > 0.0
-    assert timed.embed_query_twice("hello there") == 2
+    assert (timed.read_query("hello there")[0] == engine.embed_query("hello there")).all()
     assert timed.query_s > once
+
+
+def test_an_engine_without_tokens_stays_one_when_it_is_timed() -> None:
+    assert TimedEmbedder(HashedEmbedder(64)).token_rule == ""
 
 
 def test_a_spread_tells_the_median_and_the_tail_that_were_measured() -> None:

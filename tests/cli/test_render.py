@@ -59,7 +59,7 @@ def test_query_words_stand_out_whatever_their_ending() -> None:
 
 
 def test_an_explanation_adds_up_and_shows_the_evidence() -> None:
-    assert explanation(hit("x")) == "0.75 = dense 0.50 + lexical 0.25   (cosine 0.90)"
+    assert explanation(hit("x")) == ("0.75 = dense 0.50 + lexical 0.25", "cosine 0.90")
 
 
 def test_names_of_the_past_are_harmless_too() -> None:

@@ -169,7 +169,7 @@ def test_what_did_not_change_keeps_its_bytes_and_its_place(memory: Memory) -> No
 
 
 def test_a_session_without_turns_recovers_more_within_the_reserve(memory: Memory) -> None:
-    for number in range(40):
+    for number in range(80):
         memory.ingest(f"heron {number} nests near lake {number}", user="ada", session="old")
     memory.wait(30)
     fresh = memory.context("where do herons nest?", user="ada", session="new", budget=4000)

@@ -87,19 +87,19 @@ def _hit(rank: int, hit: Hit, terms: re.Pattern[str] | None, width: int, explain
     lines = [f"{rank:>2}  {score}  {_when_and_who(hit.turn)}{place}"]
     lines += _wrapped(hit.text, width, full=full, terms=terms)
     if explain:
-        lines.append(_INDENT + click.style(explanation(hit), fg="blue"))
+        lines += [_INDENT + click.style(line, fg="blue") for line in explanation(hit)]
     return "\n".join(lines)
 
 
-def explanation(hit: Hit) -> str:
-    """The addends of a score, the factor that age, use and authority put on them, and the evidence behind."""
+def explanation(hit: Hit) -> tuple[str, ...]:
+    """The addends of a score with the factor that age, use and authority put on them; then the evidence behind."""
     addends = {name: hit.parts[name] for name in ("dense", "lexical", "around", "fit") if name in hit.parts}
     relevance = sum(addends.values())
     factor = hit.score / relevance if relevance else 1.0
     told = " + ".join(f"{name} {value:.2f}" for name, value in addends.items())
     told = told if abs(factor - 1.0) < 0.005 else f"({told}) × {factor:.2f}"
     evidence = ", ".join(f"{name} {hit.parts[name]:.2f}" for name in ("cosine", "bm25") if name in hit.parts)
-    return f"{hit.score:.2f} = {told}" + (f"   ({evidence})" if evidence else "")
+    return (f"{hit.score:.2f} = {told}", *((evidence,) if evidence else ()))
 
 
 def _terms(query: str) -> re.Pattern[str] | None:

@@ -65,8 +65,8 @@ class TokenRowsKept:
         with self._lock:
             if self._changes != changes:
                 return
+            self._bytes += sum(len(row) - len(self._kept.get(ref, b"")) for ref, row in read.items())
             self._kept |= read
-            self._bytes += sum(map(len, read.values()))
             if self._bytes > _MOST_BYTES:
                 self._drop_oldest()
 
