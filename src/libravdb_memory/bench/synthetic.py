@@ -17,10 +17,14 @@ collection grows. These are built that way, with constants set on 12,000 chat se
 
 from __future__ import annotations
 
+from functools import cache
 from random import Random
 from typing import TYPE_CHECKING
+from zlib import crc32
 
 import numpy as np
+
+from libravdb_memory.engines.protocol import TOKEN_DIMENSIONS, TokenRows
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -33,6 +37,7 @@ _UNEVENNESS = 0.9
 _TOPIC_VARIANCE = (0.1, 0.2, 0.2, 0.25)
 """Of the topics at each depth; what is left to one is the sentence's own."""
 _WORLD = 42
+_STOP_LENGTH, _MOST_TOKENS, _DISTINCT_ROWS = 3, 126, 4096
 
 _WORDS = (
     "the project moved its weekly review to Thursday because the server in Oslo needs a new disk and nobody wants "
@@ -64,6 +69,19 @@ def text(number: int) -> str:
     """About forty words."""
     chance = Random(number)
     return f"{number}: " + " ".join(chance.choice(_WORDS) for _ in range(chance.randint(30, 50)))
+
+
+def token_rows(said: str) -> bytes:
+    """One row for each word but the shortest, as an engine gives them; the same word has the same row."""
+    words = [crc32(word.encode()) for word in said.lower().split() if len(word) > _STOP_LENGTH][:_MOST_TOKENS]
+    ids = np.array([word % (1 << 15) for word in words], np.uint16)
+    return TokenRows(ids, _rows_of_words()[ids % _DISTINCT_ROWS]).to_bytes()
+
+
+@cache
+def _rows_of_words() -> NDArray[np.int8]:
+    rows = np.random.default_rng(_WORLD).standard_normal((_DISTINCT_ROWS, TOKEN_DIMENSIONS), dtype=np.float32)
+    return np.rint(_unit(rows) * 127).astype(np.int8)
 
 
 def _unit(rows: NDArray[np.float32]) -> NDArray[np.float32]:
