@@ -536,7 +536,7 @@ def _filter(
         low = None if since is None else milliseconds("since", since)
         high = None if until is None else milliseconds("until", until)
         terms.append(Between("ts", low, high))
-    return AllOf(tuple(terms)) if terms else None
+    return AllOf(tuple(terms)) if len(terms) > 1 else next(iter(terms), None)
 
 
 def _now_ms() -> int:
