@@ -183,7 +183,10 @@ class Recall:
             return (), {}
         weights = self._weights or weigh.Weights()
         weighed = weigh.weigh(gathered.pool, gathered.signals, question, weights)
-        rows = np.argsort(-weighed.scores, kind="stable")[: k + _SPARE]
+        rows = np.argsort(-weighed.scores, kind="stable")
+        rows = rows[weigh.supported(gathered.pool, gathered.signals)[rows]][: k + _SPARE]
+        if not rows.shape[0]:
+            return (), {}
         refs = [gathered.refs[row] for row in cast(list[int], rows.tolist())]
         records = self._store.fetch(refs)
         scores = weighed.scores[rows]

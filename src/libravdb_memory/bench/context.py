@@ -128,7 +128,7 @@ def _searches(memory: Memory, embedder: Embedder, turns: int, sizes: Sizes) -> d
     questions = _questions(sizes.questions)
     for question in questions:  # what a running memory has at hand
         memory.search(question, user=_USER)
-    embeddings, searches = _in_turn(embedder, questions, lambda question: memory.search(question, user=_USER))
+    embeddings, searches = _in_turn(memory, embedder, questions, lambda question: memory.search(question, user=_USER))
     beside = (statistics.median(searches) - statistics.median(embeddings)) * 1e3
     details = {"search": figures.spread(searches), "embedding": figures.spread(embeddings)}
     if turns in _MOST_SEARCH_MS:
@@ -143,7 +143,7 @@ def _contexts(memory: Memory, embedder: Embedder, sizes: Sizes) -> dict[str, Any
         session = f"s{sizes.sessions - 1}"
         built.append(memory.context(question, user=_USER, session=session, budget=sizes.budget))
 
-    embeddings, contexts = _in_turn(embedder, _questions(sizes.questions), assemble)
+    embeddings, contexts = _in_turn(memory, embedder, _questions(sizes.questions), assemble)
     fills = _fills(built)
     ratio = statistics.median(contexts) / statistics.median(embeddings)
     return {
@@ -156,12 +156,14 @@ def _contexts(memory: Memory, embedder: Embedder, sizes: Sizes) -> dict[str, Any
 
 
 def _in_turn(
-    embedder: Embedder, questions: Sequence[str], answer: Callable[[str], object]
+    memory: Memory, embedder: Embedder, questions: Sequence[str], answer: Callable[[str], object]
 ) -> tuple[list[float], list[float]]:
-    """Seconds to embed each question, and to answer it."""
+    """Seconds to embed each question, and to answer it. What is written off the path, receipts and counts, is waited
+    for in between: between two prompts of an agent there is time for it."""
     embeddings: list[float] = []
     answers: list[float] = []
     for question in questions:
+        memory.wait()
         started = time.perf_counter()
         embedder.embed_query(question)
         between = time.perf_counter()

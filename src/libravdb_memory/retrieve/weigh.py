@@ -46,6 +46,7 @@ _REACH, _FADING = 3, 0.6
 _BM25_K, _BM25_B = 1.2, 0.75
 _LEAST_RARITY = 0.3
 _NEWEST_AMONG = 20
+_LEAST_COSINE = 0.05
 _NOBODY_IN_PARTICULAR = 0.5
 """The share of the role's weight when the question is in nobody's person."""
 _NEUTRAL_ROLE = 0.5
@@ -143,6 +144,13 @@ def weigh(pool: Pool, signals: Signals, question: Question, weights: Weights) ->
     parts["session"] = weights.session * _best_of_group(pool, own)
     parts["neighbours"] = weights.neighbour * _best_nearby(pool, own)
     return Weighed(own + parts["session"] + parts["neighbours"], parts)
+
+
+def supported(pool: Pool, signals: Signals) -> NDArray[np.bool_]:
+    """Whom to show at all: who is near in meaning, or shares words with the question, or stands beside such a one."""
+    own = (signals.cosine >= _LEAST_COSINE) | (signals.wording > 0.0) | (signals.count > 0.0).any(axis=1)
+    near = own.astype(np.float64)
+    return own | (_shifted(near, pool.before) > 0.0) | (_shifted(near, pool.after) > 0.0)
 
 
 def prefer_latest(scores: Floats, ts: NDArray[np.int64], strength: float) -> Floats:
