@@ -141,6 +141,8 @@ MUTANTS: tuple[tuple[str, str, str], ...] = (
     ("retrieve/weigh.py", "_NEWEST_AMONG = 20", "_NEWEST_AMONG = 21"),
     ("retrieve/weigh.py", "_NOBODY_IN_PARTICULAR = 0.5", "_NOBODY_IN_PARTICULAR = 1.0"),
     ("retrieve/weigh.py", "_NEUTRAL_ROLE = 0.5", "_NEUTRAL_ROLE = 0.0"),
+    ("retrieve/weigh.py", "_LEAST_COSINE = 0.05", "_LEAST_COSINE = 0.04"),
+    ("retrieve/weigh.py", " | (signals.identifiers > 0.0)", ""),
     ("retrieve/weigh.py", "speaker: float = 0.30", "speaker: float = 0.20"),
     ("retrieve/weigh.py", "if len(question.named) == 1:", "if question.named:"),
     ("retrieve/weigh.py", "if strength <= 0.0 or", "if"),

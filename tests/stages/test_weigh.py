@@ -16,7 +16,7 @@ from hypothesis.extra import numpy as arrays
 from numpy.typing import NDArray
 
 from libravdb_memory.retrieve.question import Question, read_question
-from libravdb_memory.retrieve.weigh import Pool, Signals, Weighed, Weights, first_pass, prefer_latest, weigh
+from libravdb_memory.retrieve.weigh import Pool, Signals, Weighed, Weights, first_pass, prefer_latest, supported, weigh
 
 Floats = NDArray[np.float64]
 PLAIN = read_question("port of staging")
@@ -429,3 +429,31 @@ def test_the_twenty_first_gets_nothing_from_being_new() -> None:
     scores = np.linspace(1.0, 0.0, 22)
     raised = prefer_latest(scores, np.arange(22), 1.0)
     assert (raised > scores + 1e-12).tolist() == [False] + [True] * 18 + [False] * 3
+
+
+# ── whom to show at all ──────────────────────────────────────────────────────────────────────────────────────────
+
+
+def test_only_who_is_near_or_shares_a_word_is_shown_and_who_stands_beside_such_a_one() -> None:
+    pool = pool_of(8, range(8))
+    nothing = np.zeros((8, 1))
+    piece = nothing.copy()
+    piece[3] = 1.0
+    middle = np.array([0, 0, 0, 1.0, 0, 0, 0, 0])
+    shown = [False, False, True, True, True, False, False, False]
+    assert supported(pool, signals_of(8, cosine=0.05 * middle)).tolist() == shown
+    assert supported(pool, signals_of(8, wording=0.1 * middle)).tolist() == shown
+    assert supported(pool, signals_of(8, match=nothing, count=piece)).tolist() == shown
+    assert not supported(pool, signals_of(8, cosine=0.049 * middle, match=piece, count=nothing)).any()
+    assert not supported(pool, signals_of(8)).any()
+
+
+def test_who_holds_an_identifier_letter_by_letter_is_shown() -> None:
+    assert supported(pool_of(2), signals_of(2, identifiers=[1.0, 0.0])).tolist() == [True, False]
+
+
+@given(cases(), st.randoms(use_true_random=False))
+def test_who_is_shown_does_not_depend_on_the_order(case: tuple[Pool, Signals], chance: Any) -> None:
+    order = np.arange(len(case[0]))
+    chance.shuffle(order)
+    assert supported(*shuffled(*case, order)).tolist() == supported(*case)[order].tolist()

@@ -148,7 +148,8 @@ def weigh(pool: Pool, signals: Signals, question: Question, weights: Weights) ->
 
 def supported(pool: Pool, signals: Signals) -> NDArray[np.bool_]:
     """Whom to show at all: who is near in meaning, or shares words with the question, or stands beside such a one."""
-    own = (signals.cosine >= _LEAST_COSINE) | (signals.wording > 0.0) | (signals.count > 0.0).any(axis=1)
+    shares = (signals.wording > 0.0) | (signals.identifiers > 0.0) | (signals.count > 0.0).any(axis=1)
+    own = shares | (signals.cosine >= _LEAST_COSINE)
     near = own.astype(np.float64)
     return own | (_shifted(near, pool.before) > 0.0) | (_shifted(near, pool.after) > 0.0)
 
