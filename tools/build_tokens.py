@@ -28,7 +28,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from libravdb_memory.engines.manifest import FILE_NAME, read_manifest
+from libravdb_memory.engines.manifest import read_manifest
+from libravdb_memory.engines.manifest_values import FILE_NAME
 from libravdb_memory.engines.projection import MOST_TOKENS
 from libravdb_memory.engines.protocol import TOKEN_DIMENSIONS
 from libravdb_memory.engines.session import Session

@@ -17,9 +17,12 @@
     │   ├── StoreCorruptError    a page, hash or index does not hold what it must
     │   ├── StoreClosedError     used after close()
     │   └── AppendOnlyError      raw history may be erased, never edited
-    └── EngineError              embedding models and endpoints
+    └── EngineError              models and endpoints that embed or summarise
         ├── ModelUnavailableError  a model cannot be loaded or reached
+        │   └── ModelTimeoutError  it did not answer in time
         ├── TextRefusedError     the engine works but cannot take this text
+        ├── AnswerUnusableError  the engine answered, with nothing that can be kept
+        ├── CallCancelledError   the caller no longer wants the answer
         └── FingerprintMismatchError  the store was embedded in another space
 
 The facts of an error are attributes; the message is made from them, and the hint says what to do next. Printed, an
@@ -160,7 +163,7 @@ class AppendOnlyError(StoreError):
 
 
 class EngineError(LibraVDBError):
-    """Embedding models and endpoints."""
+    """Models and endpoints that embed or summarise."""
 
 
 class ModelUnavailableError(EngineError):
@@ -168,6 +171,23 @@ class ModelUnavailableError(EngineError):
         super().__init__(f"model {model} is not available: {reason}")
         self.model = model
         self.reason = reason
+
+
+class ModelTimeoutError(ModelUnavailableError):
+    """`reason` says what was waited for, and how long."""
+
+
+class AnswerUnusableError(EngineError):
+    def __init__(self, model: str, reason: str) -> None:
+        super().__init__(f"model {model} gave an answer that cannot be used: {reason}")
+        self.model = model
+        self.reason = reason
+
+
+class CallCancelledError(EngineError):
+    def __init__(self, model: str) -> None:
+        super().__init__(f"the call of model {model} was cancelled")
+        self.model = model
 
 
 class TextRefusedError(EngineError):

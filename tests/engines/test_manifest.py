@@ -4,7 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from libravdb_memory.engines.manifest import FILE_NAME, read_manifest, sha256_of
+from libravdb_memory.engines.manifest import read_manifest
+from libravdb_memory.engines.manifest_values import FILE_NAME, sha256_of
 from libravdb_memory.engines.onnx import BUNDLED
 from libravdb_memory.errors import ConfigError, ModelUnavailableError
 

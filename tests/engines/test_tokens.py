@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 from tokenizers import Tokenizer
 
 from libravdb_memory.bench.texts import conversation
-from libravdb_memory.engines.manifest import read_manifest, sha256_of
+from libravdb_memory.engines.manifest import read_manifest
+from libravdb_memory.engines.manifest_values import sha256_of
 from libravdb_memory.engines.onnx import BUNDLED, OnnxEmbedder
 from libravdb_memory.engines.projection import MOST_TOKENS, UNIT, carries_meaning, load_projection
 from libravdb_memory.engines.protocol import TOKEN_DIMENSIONS, TokenEmbedder, TokenRows, token_rows

@@ -13,6 +13,7 @@ from __future__ import annotations
 import email.utils
 import http.client
 import json
+import socket
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -30,17 +31,28 @@ class RequestFailed(Exception):
     """`status` is the server's, when it answered; `pause_s` is what it asked for, when it did."""
 
     def __init__(
-        self, reason: str, *, status: int | None = None, transient: bool = False, pause_s: float | None = None
+        self,
+        reason: str,
+        *,
+        status: int | None = None,
+        transient: bool = False,
+        timed_out: bool = False,
+        pause_s: float | None = None,
     ) -> None:
         super().__init__(reason)
         self.status = status
         self.transient = transient
+        self.timed_out = timed_out
         self.pause_s = pause_s
+
+
+def _ignored(_: socket.socket) -> None:
+    """Nobody wants to see the connections."""
 
 
 @dataclass(frozen=True, slots=True)
 class JsonClient:
-    """Stateless, so safe from any thread."""
+    """Stateless, so safe from any thread. `opened` is shown each connection, and may refuse it with RequestFailed."""
 
     url: str
     key: str = ""
@@ -48,6 +60,8 @@ class JsonClient:
     retries: int = 3
     most_bytes: int = 256 << 20
     sleep: Callable[[float], None] = time.sleep
+    connect_timeout_s: float | None = None
+    opened: Callable[[socket.socket], None] = _ignored
 
     def post(self, body: object) -> Any:
         """The decoded answer. Raises RequestFailed."""
@@ -66,23 +80,34 @@ class JsonClient:
         deadline = time.monotonic() + self.timeout_s
         connection = self._connection()
         try:
+            self._connect(connection)
             connection.request("POST", _target(self.url), raw, self._headers())
             with connection.getresponse() as response:
                 answer = self._read(response, deadline)
         except TimeoutError as error:
-            raise RequestFailed(f"no answer within {self.timeout_s:g} s") from error
-        except (OSError, http.client.HTTPException) as error:
+            raise RequestFailed(f"no answer within {self.timeout_s:g} s", timed_out=True) from error
+        except (OSError, UnicodeError, http.client.HTTPException) as error:
             raise RequestFailed(f"the connection failed ({_kind(error)})", transient=True) from error
         finally:
             connection.close()
         if response.status != 200:
             raise self._refusal(response, answer)
+        if not _is_json(kind := response.headers.get("Content-Type", "")):
+            raise RequestFailed(f"the answer is {self._shown(kind)}, not JSON")
         return answer
 
     def _connection(self) -> http.client.HTTPConnection:
         parts = urlsplit(self.url)
         kind = http.client.HTTPSConnection if parts.scheme == "https" else http.client.HTTPConnection
-        return kind(parts.hostname or "", parts.port, timeout=self.timeout_s)
+        return kind(parts.hostname or "", parts.port, timeout=self.connect_timeout_s or self.timeout_s)
+
+    def _connect(self, connection: http.client.HTTPConnection) -> None:
+        try:
+            connection.connect()
+        except TimeoutError as error:
+            raise RequestFailed(f"no connection within {connection.timeout:g} s", timed_out=True) from error
+        connection.sock.settimeout(self.timeout_s)
+        self.opened(connection.sock)
 
     def _headers(self) -> dict[str, str]:
         headers = {"Content-Type": "application/json", "Accept": "application/json"}
@@ -106,24 +131,33 @@ class JsonClient:
         try:
             return json.loads(answer)
         except (ValueError, RecursionError) as error:
-            raise RequestFailed(f"the answer is not JSON: {self._shown(answer)!r}") from error
+            raise RequestFailed(f"the answer is not JSON: {self._shown(_text(answer))!r}") from error
 
     def _refusal(self, response: http.client.HTTPResponse, answer: bytes) -> RequestFailed:
         return RequestFailed(
-            f"the endpoint answered {response.status} {response.reason}: {self._shown(answer)}",
+            f"the endpoint answered {response.status} {self._shown(response.reason)}: {self._shown(_text(answer))}",
             status=response.status,
             transient=response.status in _TRANSIENT,
             pause_s=_seconds(response.headers.get("Retry-After", "")),
         )
 
-    def _shown(self, answer: bytes) -> str:
-        text = answer.decode("utf-8", "replace")
+    def _shown(self, text: str) -> str:
         return (text.replace(self.key, "…") if self.key else text)[:_SHOWN_CHARACTERS]
+
+
+def _text(answer: bytes) -> str:
+    return answer.decode("utf-8", "replace")
 
 
 def _target(url: str) -> str:
     parts = urlsplit(url)
     return f"{parts.path}?{parts.query}" if parts.query else parts.path
+
+
+def _is_json(content_type: str) -> bool:
+    """A server that does not say is believed."""
+    kind = content_type.split(";")[0].strip().lower()
+    return kind in ("", "application/json", "text/json") or kind.endswith("+json")
 
 
 def _kind(error: Exception) -> str:
@@ -136,10 +170,10 @@ def _pause(attempt: int, asked_s: float | None) -> float:
 
 def _seconds(retry_after: str) -> float | None:
     """Retry-After is a number of seconds or a date."""
-    if retry_after.strip().isdigit():
+    if retry_after.strip().isdecimal():
         return float(retry_after)
     try:
-        moment = email.utils.parsedate_to_datetime(retry_after)
-    except ValueError:
+        moment = email.utils.parsedate_to_datetime(retry_after).timestamp()
+    except (ValueError, OverflowError, OSError):
         return None
-    return max(moment.timestamp() - time.time(), 0.0)
+    return max(moment - time.time(), 0.0)

@@ -19,7 +19,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from libravdb_memory.engines.manifest import Manifest, sha256_of
+from libravdb_memory.engines.manifest import Manifest
+from libravdb_memory.engines.manifest_values import sha256_of
 from libravdb_memory.engines.protocol import TOKEN_DIMENSIONS, TokenRows, token_rows
 from libravdb_memory.errors import ModelUnavailableError, TextRefusedError
 from libravdb_memory.identity import Json, canonical_json

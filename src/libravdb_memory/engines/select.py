@@ -87,7 +87,7 @@ class EmbeddingSettings:
         if self.backend == "openai-compatible":
             _refuse_unless(bool(self.dimensions or self.profile), "dimensions", "give it, or a profile that has it")
             self._refuse_a_size_the_profile_lacks()
-            _refuse_unless(_is_web_address(self.base_url), "base_url", "must be http(s)://host[:port][/path], no more")
+            _refuse_unless(is_web_address(self.base_url), "base_url", "must be http(s)://host[:port][/path], no more")
         if self.backend == "bundled":
             own = PROFILES["all-minilm-l6-v2"].dimensions
             _refuse_unless(self.dimensions in (0, own), "dimensions", f"the bundled model has {own}")
@@ -159,7 +159,7 @@ def _refuse_unless(good: bool, key: str, reason: str) -> None:
         raise ConfigError(f"{SECTION}.{key}", reason)
 
 
-def _is_web_address(url: str) -> bool:
+def is_web_address(url: str) -> bool:
     """Whether it is plain: a password or query in it would show up in messages."""
     try:
         parts = urlsplit(url)

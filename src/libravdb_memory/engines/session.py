@@ -1,4 +1,4 @@
-"""A loaded model: onnxruntime and tokenizers behind two typed calls. The only module that touches either.
+"""A loaded model: onnxruntime and tokenizers behind two typed calls; the loading serves summarising models too.
 
 Law: a batch never changes a vector. What a model may be run with depends on its arithmetic, known by its operators:
 
@@ -52,8 +52,8 @@ class Session:
     def __init__(self, manifest: Manifest, threads: int) -> None:
         manifest.check_files()
         self._model = manifest.model
-        self._tokenizer = _load_tokenizer(manifest)
-        self._session = _load_session(manifest, threads)
+        self._tokenizer = load_tokenizer(manifest.model, manifest.tokenizer_path)
+        self._session = load_session(manifest.model, manifest.model_path, threads)
         self._inputs = self._checked_inputs()
         self._output = self._checked_output(manifest.output)
         self.batching: Batching = _batching_of(manifest.model_path)
@@ -106,29 +106,27 @@ class Session:
         return next((place for place in found if place is not None), 0)
 
 
-def _load_tokenizer(manifest: Manifest) -> Tokenizer:
+def load_tokenizer(model: str, path: Path) -> Tokenizer:
     try:
-        tokenizer = Tokenizer.from_file(str(manifest.tokenizer_path))
+        tokenizer = Tokenizer.from_file(str(path))
     except Exception as error:  # tokenizers raises bare Exception
-        raise ModelUnavailableError(manifest.model, f"{manifest.tokenizer_path} is not a tokenizer: {error}") from error
+        raise ModelUnavailableError(model, f"{path} is not a tokenizer: {error}") from error
     tokenizer.no_truncation()
     tokenizer.no_padding()
     tokenizer.encode_special_tokens = True
     return tokenizer
 
 
-def _load_session(manifest: Manifest, threads: int) -> Any:
+def load_session(model: str, path: Path, threads: int) -> Any:
     runtime: Any = onnxruntime
     options = runtime.SessionOptions()
     options.intra_op_num_threads = threads
     options.inter_op_num_threads = 1
     options.log_severity_level = _FATAL_ONLY
     try:
-        return runtime.InferenceSession(
-            str(manifest.model_path), sess_options=options, providers=["CPUExecutionProvider"]
-        )
+        return runtime.InferenceSession(str(path), sess_options=options, providers=["CPUExecutionProvider"])
     except Exception as error:  # onnxruntime's own errors share no public parent below Exception
-        raise ModelUnavailableError(manifest.model, f"{manifest.model_path} cannot be loaded: {error}") from error
+        raise ModelUnavailableError(model, f"{path} cannot be loaded: {error}") from error
 
 
 def _batching_of(path: Path) -> Batching:
