@@ -1,0 +1,132 @@
+"""Which turns are compacted together, and which summaries are folded.
+
+n eligible turns make c = ceil(max(n, 1) / k) clusters; the i-th belongs to cluster floor(i·c / max(n, 1)), and a bundle
+belongs where its first turn does.
+
+Laws: clusters are chronological, disjoint and cover exactly the eligible turns; nothing in the tail and nothing already
+covered is touched, nor a bundle that reaches into the tail; bundles are never split. Folding joins neighbours only,
+leaves the newest summary alone, and is planned until the bound is expected to hold, so that repeating it comes to an
+end.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass
+from itertools import groupby
+
+from libravdb_memory.compact.settings import CompactionSettings
+from libravdb_memory.tokens import share_of
+from libravdb_memory.wording import counted
+
+LEAST_TURNS = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Cluster:
+    """Turns to be summarised as one: their places in the session, ascending. One turn alone is `trivial`: it has no
+    summary and counts as no progress."""
+
+    members: tuple[int, ...]
+
+    @property
+    def trivial(self) -> bool:
+        return len(self.members) < LEAST_TURNS
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """`declined` says why there is nothing to do; empty when there is."""
+
+    clusters: tuple[Cluster, ...]
+    declined: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Root:
+    """A summary that no other summary covers. Those of turns have level 1, a fold one more than its highest."""
+
+    id: str
+    tokens: int
+    level: int = 1
+
+
+def due(uncompacted_tokens: int, settings: CompactionSettings) -> bool:
+    """Whether so many tokens since the last compaction start one."""
+    return 0 < settings.trigger_tokens <= uncompacted_tokens
+
+
+def eligible(
+    turns: Sequence[str], tail_start: int, covered: AbstractSet[str], bundle_starts: Sequence[int]
+) -> tuple[int, ...]:
+    """The places of the turns that may be compacted. `turns` are the ids of the session's raw turns, oldest first;
+    `bundle_starts` gives for each the place where its bundle begins."""
+    end = min(max(tail_start, 0), len(turns))
+    if end < len(turns):
+        end = min(bundle_starts[end], end)
+    return tuple(place for place in range(end) if turns[place] not in covered)
+
+
+def plan(
+    turns: Sequence[str],
+    tail_start: int,
+    covered: AbstractSet[str],
+    bundle_starts: Sequence[int],
+    settings: CompactionSettings,
+) -> Plan:
+    places = eligible(turns, tail_start, covered, bundle_starts)
+    if len(places) < LEAST_TURNS:
+        behind = "no turn is" if not places else f"only {counted(len(places), 'turn')} is"
+        return Plan((), f"{behind} behind the tail and not yet compacted; {LEAST_TURNS} are needed")
+    return Plan(tuple(_clusters(places, bundle_starts, settings.cluster_target)))
+
+
+def folds(roots: Sequence[Root], settings: CompactionSettings) -> tuple[tuple[Root, ...], ...]:
+    """The runs of neighbours, each to become one summary. `roots` are the session's, oldest first."""
+    excess = sum(root.tokens for root in roots) - settings.fold_tokens
+    if settings.fold_tokens <= 0 or excess <= 0:
+        return ()
+    chosen: list[tuple[int, tuple[Root, ...]]] = []
+    for start, run in sorted(_runs(roots[:-1], settings.fold_fan), key=_cheapest_first):
+        if excess <= 0:
+            break
+        chosen.append((start, run))
+        excess -= _expected_gain(run, settings)
+    return tuple(run for _, run in sorted(chosen, key=lambda found: found[0]))
+
+
+def _clusters(places: Sequence[int], bundle_starts: Sequence[int], target: int) -> Iterable[Cluster]:
+    count, total = -(-len(places) // target), len(places)
+    indices: list[int] = []
+    for position, place in enumerate(places):
+        together = position > 0 and bundle_starts[place] == bundle_starts[places[position - 1]]
+        indices.append(indices[-1] if together else position * count // total)
+    for _, members in groupby(zip(indices, places, strict=True), key=lambda member: member[0]):
+        yield Cluster(tuple(place for _, place in members))
+
+
+def _runs(roots: Sequence[Root], fan: int) -> list[tuple[int, tuple[Root, ...]]]:
+    """Neighbours of one level, at most `fan` of them, with the place of the first; where no two neighbours have the
+    same level, the two oldest."""
+    runs: list[tuple[int, tuple[Root, ...]]] = []
+    start = 0
+    for _, group in groupby(roots, key=lambda root: root.level):
+        alike = tuple(group)
+        runs += [(start + first, alike[first : first + fan]) for first in range(0, len(alike), fan)]
+        start += len(alike)
+    several = [(first, run) for first, run in runs if len(run) >= LEAST_TURNS]
+    if several or len(roots) < LEAST_TURNS:
+        return several
+    return [(0, tuple(roots[:LEAST_TURNS]))]
+
+
+def _cheapest_first(found: tuple[int, tuple[Root, ...]]) -> tuple[int, int]:
+    """The lowest level before all, the oldest run of it first: what was folded already is folded again last."""
+    start, run = found
+    return run[0].level, start
+
+
+def _expected_gain(run: Sequence[Root], settings: CompactionSettings) -> int:
+    tokens = sum(root.tokens for root in run)
+    return tokens - share_of(tokens, settings.normal_density)
