@@ -113,7 +113,7 @@ def test_a_key_without_its_section_is_pointed_to_it(tmp_path: Path) -> None:
         ("[store]\nwal_mb = '3'\n", "store.wal_mb: takes a whole number"),
         ("[store]\nwal_mb = true\n", "store.wal_mb: takes a whole number"),
         ("[store]\nwal_mb = 0\n", "store.wal_mb"),
-        ("[retrieval]\ndense_weight = 7\n", "retrieval.dense_weight"),
+        ("[retrieval]\ncandidates = 0\n", "retrieval.candidates"),
         ("[embedding]\nbackend = 'hashd'\n", "did you mean hashed?"),
         ("db_path = 3\n", "db_path: takes a path"),
         ("db_path = ''\n", "db_path: takes a path"),
@@ -136,7 +136,7 @@ def test_bytes_that_are_no_text_in_the_file_are_refused(tmp_path: Path) -> None:
 
 
 def test_a_whole_number_is_a_number(tmp_path: Path) -> None:
-    assert load(tmp_path, "[retrieval]\ndense_weight = 1\n").retrieval.dense_weight == 1.0
+    assert load(tmp_path, "[assembly]\ntail_share = 0\n").assembly.tail_share == 0.0
 
 
 def test_an_unknown_override_is_refused(tmp_path: Path) -> None:

@@ -36,7 +36,6 @@ TESTS: dict[str, tuple[str, ...]] = {
     "assemble/tail.py": ("stages/test_claims.py", "stages/test_assemble.py"),
     "assemble/messages.py": ("stages/test_claims.py", "stages/test_messages.py"),
     "retrieve/rank.py": ("stages/test_rank.py",),
-    "retrieve/fuse.py": ("stages/test_claims.py", "stages/test_retrieve.py"),
     "retrieve/question.py": ("stages/test_question.py",),
     "retrieve/late.py": ("stages/test_late.py",),
     "retrieve/weigh.py": ("stages/test_weigh.py",),
@@ -109,13 +108,6 @@ MUTANTS: tuple[tuple[str, str, str], ...] = (
     ("retrieve/rank.py", "return value if math.isfinite(value) else 0.0", "return value"),
     ("retrieve/rank.py", '"session": 1e-4', '"session": 1e-3'),
     ("retrieve/rank.py", "1.0 - MODULATION + MODULATION * modulation", "MODULATION * modulation"),
-    ("retrieve/fuse.py", "(1.0 - weight) * share", "weight * share"),
-    ("retrieve/fuse.py", "-min(score, 1.0), -ref", "-min(score, 1.0), ref"),
-    (
-        "retrieve/fuse.py",
-        "max(score, 0.0) for ref, score in scores.items()}\n    if not",
-        "score for ref, score in scores.items()}\n    if not",
-    ),
     # what a question asks for, and what every kind of evidence weighs
     ("retrieve/question.py", 'name.lower() != "may" or name[0] == "M"', "True"),
     ("retrieve/question.py", "_MOST_IDENTIFIERS = 8", "_MOST_IDENTIFIERS = 9"),

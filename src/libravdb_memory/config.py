@@ -26,7 +26,7 @@ from libravdb_memory.assemble.budget import AssemblySettings
 from libravdb_memory.engines.select import EmbeddingSettings
 from libravdb_memory.errors import ConfigError
 from libravdb_memory.gate.settings import GateSettings
-from libravdb_memory.retrieve.fuse import RetrievalSettings
+from libravdb_memory.retrieve.settings import RetrievalSettings
 from libravdb_memory.store.settings import StoreSettings
 
 CONFIG_FILE = "config.toml"

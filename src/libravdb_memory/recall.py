@@ -17,9 +17,10 @@ from libravdb_memory.gating import DURABLE
 from libravdb_memory.identity import Json
 from libravdb_memory.model import Record
 from libravdb_memory.retrieve.dates import anchor_density
-from libravdb_memory.retrieve.fuse import RetrievalSettings, fuse
+from libravdb_memory.retrieve.query import keyword_share
 from libravdb_memory.retrieve.question import Question, read_question
-from libravdb_memory.retrieve.rank import Evidence, score
+from libravdb_memory.retrieve.rank import LEAST_SIMILARITY, Evidence, score
+from libravdb_memory.retrieve.settings import RetrievalSettings
 from libravdb_memory.store.protocol import Space, Store, VectorHits
 from libravdb_memory.usage import USE
 from libravdb_memory.wording import counted
@@ -56,13 +57,15 @@ class Recalled:
 
 @dataclass(frozen=True, slots=True)
 class _Relevant:
-    """One candidate as far as its relevance is known. `similarity` is the bare cosine."""
+    """One candidate as far as its relevance is known. `similarity` is the bare cosine, `keywords` the share of the
+    question's that it holds, where a law asks for it."""
 
     ref: int
     source: Source
     relevance: float
     similarity: float
     parts: Mapping[str, float]
+    keywords: float = 0.0
 
 
 class Recall:
@@ -105,7 +108,7 @@ class Recall:
         if self._settings.profile == "calibrated":
             relevant, records = self._weighed(question, worded(), meant, k)
         else:
-            relevant, records = self._fused(worded(), meant)
+            relevant, records = self._by_older_laws(question, worded(), meant)
         return Recalled(self._rank(relevant, records, k, now_ms), meant.vector, notes)
 
     def similarities(self, texts: Sequence[str], refs: Sequence[int]) -> dict[int, tuple[float, ...]]:
@@ -200,14 +203,25 @@ class Recall:
         scale = strength / (highest - lowest)
         return _relevant(gathered, weighed, rows, refs, (scores - lowest) * scale, scale), records
 
-    def _fused(self, worded: Worded, meant: Meant) -> tuple[Sequence[_Relevant], Mapping[int, Record]]:
-        fused = fuse(meant.scores if meant.vector is not None else None, worded.scores, self._settings)
+    def _by_older_laws(
+        self, question: Question, worded: Worded, meant: Meant
+    ) -> tuple[Sequence[_Relevant], Mapping[int, Record]]:
+        """Similarity alone, or with the support of wording where it is weak."""
         origin = {**meant.origin, **worded.origin}
-        relevant = [
-            _Relevant(item.ref, origin[item.ref], item.score, item.parts.get("cosine", 0.0), item.parts)
-            for item in fused
-        ]
-        return relevant, self._store.fetch([item.ref for item in relevant])
+        refs = [ref for ref in origin if ref in worded.scores or meant.scores.get(ref, 0.0) >= LEAST_SIMILARITY]
+        records = self._store.fetch(refs)
+        return [
+            _Relevant(
+                ref,
+                origin[ref],
+                relevance=similarity,
+                similarity=similarity,
+                parts={"cosine": similarity, "bm25": worded.scores.get(ref, 0.0)},
+                keywords=keyword_share(question.text, record.text),
+            )
+            for ref, record in records.items()
+            for similarity in (max(meant.scores.get(ref, 0.0), 0.0),)
+        ], records
 
     # ── ranking ──────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -226,6 +240,7 @@ class Recall:
                 Evidence(
                     relevance=item.relevance,
                     similarity=item.similarity,
+                    keywords=item.keywords,
                     age_s=_age_s(record, now_ms),
                     uses=uses.get(item.ref, 0),
                     most_uses=most_uses,

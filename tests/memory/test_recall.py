@@ -418,9 +418,18 @@ def test_the_older_laws_still_answer(tmp_path: Path, hashed: Config, profile: An
         assert memory.wait(30)
         hits = memory.search("What colour did we paint the fence?", user="ada", k=20)
         assert SMALL_TALK[2] in [hit.text for hit in hits][:3]
-        assert len(hits) == len(SMALL_TALK)
         assert all(0.0 <= hit.score <= 1.0 for hit in hits)
         assert hits.degraded == ()
+
+
+def test_the_older_laws_want_similarity_or_the_support_of_wording(tmp_path: Path, hashed: Config) -> None:
+    config = replace(hashed, retrieval=replace(hashed.retrieval, profile="reference"))
+    with Memory.open(tmp_path / "store", config=config) as memory:
+        both, one, neither = (memory.ingest(text, user="ada").id for text in ("red paint", "paint", "owls nest"))
+        assert memory.wait(30)
+        hits = memory.search("red paint", user="ada", k=20)
+        assert [hit.id for hit in hits] == [both, one] and neither not in {hit.id for hit in hits}
+        assert [hit.parts["keywords"] for hit in hits] == [1.0, 0.5]
 
 
 # ── how good it is ───────────────────────────────────────────────────────────────────────────────────────────────

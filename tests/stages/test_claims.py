@@ -11,7 +11,6 @@ from libravdb_memory.assemble.fill import Candidate, Offer, Rule, fill
 from libravdb_memory.assemble.messages import MESSAGE_OVERHEAD, keep_recent, message_cost
 from libravdb_memory.assemble.receipt import Assembly
 from libravdb_memory.assemble.tail import TailTurn, bundle_starts
-from libravdb_memory.retrieve.fuse import RetrievalSettings, fuse
 from libravdb_memory.retrieve.temporal import Pickable, select
 from libravdb_memory.tokens import EstimatingCounter, Pricing, share_of
 
@@ -161,11 +160,6 @@ def test_a_window_of_the_exact_price_keeps_everything_and_one_token_less_does_no
     assert keep_recent(messages, whole - 1, 4, COUNTER).indices == tuple(range(2, 8))
     least = keep_recent(messages, 0, 4, COUNTER)
     assert least.indices == (4, 5, 6, 7) and least.over == least.tokens
-
-
-def test_a_candidate_that_points_away_is_worth_as_little_as_one_that_is_unrelated() -> None:
-    ranked = {item.ref: item.parts["dense"] for item in fuse({1: -0.5, 2: 0.0, 3: 0.5}, {}, RetrievalSettings())}
-    assert ranked == {1: 0.0, 2: 0.0, 3: 0.5}
 
 
 @pytest.mark.parametrize(("score", "projected"), [(0.15, 0.19), (0.0, 0.1), (0.05, 0.13)])

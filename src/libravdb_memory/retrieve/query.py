@@ -31,6 +31,12 @@ STOP_WORDS = frozenset(
 )
 
 
+def keyword_share(question: str, text: str) -> float:
+    """M: the share of a question's keywords that a text holds."""
+    keywords = {word for phrase in phrases_of(question) for word in phrase} - STOP_WORDS
+    return len(keywords & set(_WORDS.findall(text.lower()))) / len(keywords) if keywords else 0.0
+
+
 def phrases_of(question: str) -> tuple[Phrase, ...]:
     """The phrases to look for, without repeats, in order of appearance, at most MAX_PHRASES of them.
 

@@ -28,6 +28,7 @@ ScopeName: TypeAlias = Literal["session", "user", "global"]
 KEYWORD_GAIN = 0.3  # kappa
 QUALITY_LOSS = 0.5  # delta
 MODULATION = 0.05  # mu
+LEAST_SIMILARITY = 0.2  # theta1 of the older laws: below it only with the support of wording
 _RECENCY_SHARE, _USE_SHARE, _AUTHORITY_SHARE = 0.5, 0.2, 0.3
 _HALF_LIFE_S = 90 * 86_400.0
 _DECAY_PER_S: Mapping[ScopeName, float] = {"session": 1e-4, "user": 1e-5, "global": 2e-6}

@@ -17,7 +17,7 @@ set by measurement (docs/retrieval.md), one set for every kind of talk.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
@@ -139,6 +139,8 @@ def first_pass(pool: Pool, wording: Floats, cosine: Floats, identifiers: Floats,
 
 
 def weigh(pool: Pool, signals: Signals, question: Question, weights: Weights) -> Weighed:
+    if not signals.match.shape[1]:
+        weights = _without_tokens(weights)
     parts = _evidence(pool, signals, weights) | _priors(pool, signals.identifiers, question, weights)
     own: Floats = np.sum(list(parts.values()), axis=0)
     parts["session"] = weights.session * _best_of_group(pool, own)
@@ -171,6 +173,17 @@ def prefer_latest(scores: Floats, ts: NDArray[np.int64], strength: float) -> Flo
 
 
 # ── evidence ─────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def _without_tokens(weights: Weights) -> Weights:
+    """Where no tokens can be compared, what is left has to tell more."""
+    lost = weights.pieces + weights.tokens + weights.tokens_around
+    return replace(
+        weights,
+        wording=weights.wording + 0.4 * lost,
+        meaning=weights.meaning + 0.2 * lost,
+        meaning_around=weights.meaning_around + 0.2 * lost,
+    )
 
 
 def _evidence(pool: Pool, signals: Signals, weights: Weights) -> dict[str, Floats]:
@@ -297,10 +310,11 @@ def _standard(values: Floats) -> Floats:
     """Along the last axis: centred, and scaled to the same spread; 0 where all are alike or something is no number."""
     if not values.shape[-1]:
         return values
-    centred = values - values.mean(axis=-1, keepdims=True)
-    spread = np.sqrt((centred * centred).mean(axis=-1, keepdims=True))
-    tellable = np.isfinite(spread) & (spread > _ALIKE)
-    return np.where(tellable, centred * (_SCALE / np.where(tellable, spread, 1.0)), 0.0)
+    with np.errstate(invalid="ignore", over="ignore"):
+        centred = values - values.mean(axis=-1, keepdims=True)
+        spread = np.sqrt((centred * centred).mean(axis=-1, keepdims=True))
+        tellable = np.isfinite(spread) & (spread > _ALIKE)
+        return np.where(tellable, centred * (_SCALE / np.where(tellable, spread, 1.0)), 0.0)
 
 
 def _shifted(values: Floats, rows: Rows) -> Floats:
