@@ -56,8 +56,7 @@ bench-context: $(READY) ## measure what a context costs beside the embedding of 
 	@$(BIN)/libravdb bench context --json benchmarks/results/context.json
 
 bench-retrieval: $(READY) ## measure what recall finds; DATA=file or folder of labelled conversations
-	@test -n "$(DATA)" || { echo "say what to measure on: make bench-retrieval DATA=path" >&2; exit 2; }
-	@$(BIN)/libravdb bench retrieval --data "$(DATA)" --json benchmarks/results/retrieval.json
+	@$(BIN)/libravdb bench retrieval --data "$(or $(DATA),benchmarks/data/technical)" --json benchmarks/results/retrieval.json
 
 ablation: $(READY) ## measure what each signal of recall is worth; DATA="FILE ..." of labelled conversations
 	@$(BIN)/python tools/ablation.py --json benchmarks/results/ablation.json --data $(DATA)
