@@ -57,7 +57,7 @@ class Session:
         self._inputs = self._checked_inputs()
         self._output = self._checked_output(manifest.output)
         self.batching: Batching = _batching_of(manifest.model_path)
-        self.frame = self._frame()
+        self.frame = frame_of(self._tokenizer)
         self.pad_id = self._pad_id()
 
     def tokens(self, text: str) -> list[int]:
@@ -94,13 +94,6 @@ class Session:
             raise ModelUnavailableError(self._model, f"it has no output {wanted!r}, only {names}")
         return wanted or names[0]
 
-    def _frame(self) -> Frame:
-        """The special tokens this tokenizer puts around a text."""
-        encoding = self._tokenizer.encode("a")
-        special = list(encoding.special_tokens_mask)
-        own = [place for place, mark in enumerate(special) if not mark] or [len(special)]
-        return Frame(tuple(encoding.ids[: own[0]]), tuple(encoding.ids[own[-1] + 1 :]))
-
     def _pad_id(self) -> int:
         found = (self._tokenizer.token_to_id(name) for name in _PAD_NAMES)
         return next((place for place in found if place is not None), 0)
@@ -115,6 +108,14 @@ def load_tokenizer(model: str, path: Path) -> Tokenizer:
     tokenizer.no_padding()
     tokenizer.encode_special_tokens = True
     return tokenizer
+
+
+def frame_of(tokenizer: Tokenizer) -> Frame:
+    """The special tokens this tokenizer puts around a text."""
+    encoding = tokenizer.encode("a")
+    special = list(encoding.special_tokens_mask)
+    own = [place for place, mark in enumerate(special) if not mark] or [len(special)]
+    return Frame(tuple(encoding.ids[: own[0]]), tuple(encoding.ids[own[-1] + 1 :]))
 
 
 def load_session(model: str, path: Path, threads: int) -> Any:

@@ -1,0 +1,1 @@
+"""Summarisers: engines that make one short text of many turns."""

@@ -1,0 +1,85 @@
+"""What of a model's answer can be kept as a summary.
+
+Law: `usable` gives text that may stand for its sources, or raises AnswerUnusableError. It never repairs what the answer
+says; it only takes off what stands around it: reasoning spoken aloud, and a line that announces the summary.
+
+No message shows the answer itself, which may hold anything.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+
+from libravdb_memory.engines.summarising.language import is_foreign
+from libravdb_memory.engines.summarising.protocol import OVERLONG, SummaryRequest
+from libravdb_memory.engines.windows import speakable
+from libravdb_memory.errors import AnswerUnusableError
+from libravdb_memory.tokens import TokenCounter
+
+_THOUGHT = re.compile(r"\s*<(think|thinking|reasoning)>.*?</\1>", re.DOTALL)
+_UNFINISHED_THOUGHT = re.compile(r"\s*<(?:think|thinking|reasoning)>")
+_ANNOUNCEMENT = re.compile(
+    r"\s*(?:(?:sure|certainly|of course|okay|ok)[!,.]?\s+)?"
+    r"(?:here(?:'s| is| are)|below is)\s[^\n:]{0,80}\b(?:summary|note|notes|minutes)\b[^\n:]{0,80}:\s*",
+    re.IGNORECASE,
+)
+_REFUSAL = re.compile(
+    r"\W*(?:(?:i['’]?m |i am )?(?:very |so )?sorry\b[^.\n]{0,20}\bi\b|"
+    r"i(?:['’]?m| am) (?:unable|not able)\b|"
+    r"i (?:can['’]?t|cannot|can not|won['’]?t|will not|must decline|have to decline|do not feel comfortable)\b|"
+    r"as an? (?:ai|language model|large language model)\b|"
+    r"es tut mir leid\b|ich kann (?:dabei|dir|ihnen|das|diese)\b[^.\n]{0,40}\bnicht\b|"
+    r"je suis désolée?\b|désolée?, (?:mais )?je\b|je ne peux pas\b|"
+    r"lo siento\b|no puedo (?:ayudar|resumir|cumplir)|"
+    r"(?:mi dispiace|desculpe|sinto muito|het spijt me|извините|к сожалению, я)\b|"
+    r"抱歉|很抱歉|对不起|申し訳|すみません|죄송)",
+    re.IGNORECASE,
+)
+_FENCED = re.compile(r"```\w*\s*(.*?)\s*```", re.DOTALL)
+
+
+def usable(answer: object, request: SummaryRequest, counter: TokenCounter, model: str) -> str:
+    """The summary in the answer. Raises AnswerUnusableError."""
+    if not isinstance(answer, str):
+        raise AnswerUnusableError(model, "it is not text")
+    text = _bare(answer)
+    if problem := _problem(text, request, counter):
+        raise AnswerUnusableError(model, problem)
+    return text
+
+
+def _bare(answer: str) -> str:
+    text = _THOUGHT.sub("", speakable(answer), count=1) if _THOUGHT.match(answer) else speakable(answer)
+    announced = _ANNOUNCEMENT.match(text)
+    return (text[announced.end() :] if announced else text).strip()
+
+
+def _problem(text: str, request: SummaryRequest, counter: TokenCounter) -> str:
+    if not any(map(str.isalnum, text)):
+        return "it is empty"
+    if _UNFINISHED_THOUGHT.match(text):
+        return "it ends before its reasoning does"
+    if (cost := counter.count(text)) > OVERLONG * request.tokens:
+        return f"it costs {cost} tokens, asked for were {request.tokens}"
+    if _REFUSAL.match(text):
+        return "it declines to summarise"
+    if _is_json(text):
+        return "it is JSON, not prose"
+    return "it is in another language than the turns" if is_foreign(text, _read(request)) else ""
+
+
+def _read(request: SummaryRequest) -> str:
+    return f"{request.source}\n{request.prior}"
+
+
+def _is_json(text: str) -> bool:
+    """Also inside a code fence, also cut off in the middle; a list in prose may begin with a bracket."""
+    fenced = _FENCED.fullmatch(text)
+    inner = fenced.group(1) if fenced else text
+    if re.match(r'\{\s*"|\[\s*[{\["]', inner):
+        return True
+    try:
+        return isinstance(json.loads(inner), dict | list)
+    except (ValueError, RecursionError):
+        return False
