@@ -285,7 +285,7 @@ class _Admission:
     def __init__(self, pricing: Pricing, plan: Plan, tier: Tier) -> None:
         self._pricing = pricing
         self._before = plan
-        self._tier = tier
+        self._tier: Tier = tier
         self._taken: list[str] = []
         self._measured = pricing.measured(lines_of(plan))
 
