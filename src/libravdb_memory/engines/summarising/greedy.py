@@ -99,8 +99,10 @@ class Seq2SeqModel:
         return Graph(self._manifest.model, self._manifest.path(name), threads)
 
     def tokens(self, text: str) -> list[int]:
-        """Ids of the text itself, without special tokens; a name like </s> inside it is plain text."""
-        return list(self._tokenizer.encode(speakable(text), add_special_tokens=False).ids)
+        """Ids of the text itself. A text that spells out a start or end mark cannot place one."""
+        marks = (self._manifest.start_token_id, self._manifest.end_token_id)
+        ids = self._tokenizer.encode(speakable(text), add_special_tokens=False).ids
+        return [place for place in ids if place not in marks]
 
     def text(self, ids: list[int]) -> str:
         return str(self._tokenizer.decode(ids, skip_special_tokens=True))
