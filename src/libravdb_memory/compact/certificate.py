@@ -1,0 +1,139 @@
+"""The loss certificate: which facts of the sources a summary keeps, and the pins that carry those it lost.
+
+    share = facts kept / facts of the sources   (1 where there are none)
+
+Laws: every fact of the sources is either kept or missing, once; a fact counts as kept only where the text holds it
+whole, or the same fact in another spelling. Pins cost no more than they may and name the most important first; what
+found no room is told.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from libravdb_memory.compact.spans import Kind, Span, folded, holds, spans
+from libravdb_memory.tokens import TokenCounter
+
+PREFIX = "pinned: "
+_SEPARATOR = ", "
+_IMPORTANCE: dict[Kind, int] = {"identifier": 0, "path": 0, "url": 0, "date": 1, "number": 1, "name": 2, "negation": 3}
+_LITTLE = 4
+_LEAST_DIGITS = 2
+"""A number of one digit says next to nothing by itself."""
+
+
+@dataclass(frozen=True, slots=True)
+class Fact:
+    """Something the sources say, as they first say it; `count` is how often."""
+
+    kind: Kind
+    text: str
+    key: str
+    count: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Certificate:
+    """`kept` and `missing` in the order in which the sources say them."""
+
+    kept: tuple[Fact, ...]
+    missing: tuple[Fact, ...]
+
+    @property
+    def share(self) -> float:
+        total = len(self.kept) + len(self.missing)
+        return len(self.kept) / total if total else 1.0
+
+    def share_of(self, kinds: Iterable[Kind]) -> float:
+        """The share among facts of these kinds alone."""
+        wanted = frozenset(kinds)
+        kept = sum(fact.kind in wanted for fact in self.kept)
+        total = kept + sum(fact.kind in wanted for fact in self.missing)
+        return kept / total if total else 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class Pins:
+    """The lost facts as one line, or nothing. `dropped` are those for which there was no room."""
+
+    text: str = ""
+    pinned: tuple[Fact, ...] = ()
+    dropped: tuple[Fact, ...] = ()
+
+
+def facts(texts: Iterable[str]) -> tuple[Fact, ...]:
+    """The facts of some texts, each once, in order of appearance."""
+    found: dict[tuple[Kind, str], list[Span]] = {}
+    for text in texts:
+        for span in spans(text):
+            found.setdefault((span.kind, span.key), []).append(span)
+    return tuple(Fact(kind, same[0].text, key, len(same)) for (kind, key), same in found.items())
+
+
+def certify(sources: Iterable[str], summary: str) -> Certificate:
+    return certify_facts(facts(sources), summary)
+
+
+def certify_facts(wanted: Iterable[Fact], summary: str) -> Certificate:
+    said = folded(summary)
+    keys = {(span.kind, span.key) for span in spans(summary)}
+    kept: list[Fact] = []
+    missing: list[Fact] = []
+    for fact in wanted:
+        there = (fact.kind, fact.key) in keys or holds(said, folded(fact.text))
+        (kept if there else missing).append(fact)
+    return Certificate(tuple(kept), tuple(missing))
+
+
+def pins(certificate: Certificate, threshold: float, limit: int, counter: TokenCounter) -> Pins:
+    """The missing facts within so many tokens; nothing when the share reaches the threshold."""
+    if certificate.share >= threshold:
+        return Pins()
+    ordered = sorted(certificate.missing, key=_importance)
+    listed = _not_inside_another(ordered)
+    length = _longest(listed, limit, counter)
+    text = _rendered(listed[:length])
+    said = folded(text)
+    pinned = tuple(fact for fact in ordered if holds(said, folded(fact.text)))
+    return Pins(text, pinned, tuple(fact for fact in ordered if not holds(said, folded(fact.text))))
+
+
+def node_text(summary: str, pinned: Pins) -> str:
+    """What a summary's node says: searched, injected and priced as one."""
+    return f"{summary}\n{pinned.text}" if pinned.text else summary
+
+
+def _importance(fact: Fact) -> tuple[int, int]:
+    rank = _IMPORTANCE[fact.kind]
+    if fact.kind == "number" and sum(map(str.isdigit, fact.text)) < _LEAST_DIGITS and fact.text.isdigit():
+        rank = _LITTLE
+    return rank, -fact.count
+
+
+def _not_inside_another(ordered: Sequence[Fact]) -> list[Fact]:
+    """Without those that a longer one, at least as important as dates are, says too."""
+    said = ""
+    inside: set[Fact] = set()
+    for fact in sorted(ordered, key=lambda fact: -len(fact.text)):
+        text = folded(fact.text)
+        if holds(said, text):
+            inside.add(fact)
+        elif fact.kind not in ("name", "negation"):
+            said += f"{text}\n"
+    return [fact for fact in ordered if fact not in inside]
+
+
+def _longest(listed: Sequence[Fact], limit: int, counter: TokenCounter) -> int:
+    low, high = 0, len(listed)
+    while low < high:
+        middle = (low + high + 1) // 2
+        if counter.count(_rendered(listed[:middle])) <= limit:
+            low = middle
+        else:
+            high = middle - 1
+    return low
+
+
+def _rendered(listed: Sequence[Fact]) -> str:
+    return PREFIX + _SEPARATOR.join(" ".join(fact.text.split()) for fact in listed) if listed else ""

@@ -1,0 +1,25 @@
+"""What earlier summaries already said, shown to a summariser so that it says what changed.
+
+Law: whole summaries, the nearest ones, oldest first, within the limit; only a nearest one that is too long by itself is
+cut short.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from libravdb_memory.compact.extract import clip
+from libravdb_memory.compact.preserve import tokens_of
+from libravdb_memory.tokens import TokenCounter
+
+
+def prior_context(earlier: Sequence[str], limit: int, counter: TokenCounter) -> str:
+    """`earlier` are the summaries before the cluster, oldest first."""
+    shown: list[str] = []
+    for summary in reversed(earlier):
+        if tokens_of([summary, *shown], counter) > limit:
+            break
+        shown.insert(0, summary)
+    if not shown and earlier:
+        return clip(earlier[-1], limit, counter)
+    return "\n".join(shown)
