@@ -3,17 +3,19 @@
     share = facts kept / facts of the sources   (1 where there are none)
 
 Laws: every fact of the sources is either kept or missing, once; a fact counts as kept only where the text holds it
-whole, or the same fact in another spelling. Pins cost no more than they may and name the most important first; what
-found no room is told.
+whole, or the same fact in another spelling. Pins cost no more than they may, leave the node strictly
+smaller than its sources and name the most important first; what found no room is told.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
+from libravdb_memory.compact.preserve import tokens_of
+from libravdb_memory.compact.settings import CompactionSettings
 from libravdb_memory.compact.spans import Kind, Span, folded, holds, spans
-from libravdb_memory.tokens import TokenCounter
+from libravdb_memory.tokens import TokenCounter, share_of
 
 PREFIX = "pinned: "
 _SEPARATOR = ", "
@@ -45,7 +47,7 @@ class Certificate:
         total = len(self.kept) + len(self.missing)
         return len(self.kept) / total if total else 1.0
 
-    def share_of(self, kinds: Iterable[Kind]) -> float:
+    def share_among(self, kinds: Iterable[Kind]) -> float:
         """The share among facts of these kinds alone."""
         wanted = frozenset(kinds)
         kept = sum(fact.kind in wanted for fact in self.kept)
@@ -60,6 +62,16 @@ class Pins:
     text: str = ""
     pinned: tuple[Fact, ...] = ()
     dropped: tuple[Fact, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class CertifiedSummary:
+    """`text` is all that a summary's node says, pins included: searched, injected and priced as one."""
+
+    text: str
+    tokens: int
+    certificate: Certificate
+    pins: Pins
 
 
 def facts(texts: Iterable[str]) -> tuple[Fact, ...]:
@@ -86,22 +98,35 @@ def certify_facts(wanted: Iterable[Fact], summary: str) -> Certificate:
     return Certificate(tuple(kept), tuple(missing))
 
 
-def pins(certificate: Certificate, threshold: float, limit: int, counter: TokenCounter) -> Pins:
-    """The missing facts within so many tokens; nothing when the share reaches the threshold."""
-    if certificate.share >= threshold:
+def pins(
+    certificate: Certificate, summary: str, source_tokens: int, settings: CompactionSettings, counter: TokenCounter
+) -> Pins:
+    """The missing facts, as many as may be pinned to this summary of so many tokens; none when enough were kept."""
+    if certificate.share >= settings.certificate_threshold:
         return Pins()
     ordered = sorted(certificate.missing, key=_importance)
     listed = _not_inside_another(ordered)
-    length = _longest(listed, limit, counter)
+    bare = counter.count(summary)
+    most = min(bare + share_of(source_tokens, settings.pin_share), source_tokens - 1)
+    length = _longest(listed, lambda text: counter.count(_node(summary, text)) <= most)
     text = _rendered(listed[:length])
     said = folded(text)
     pinned = tuple(fact for fact in ordered if holds(said, folded(fact.text)))
     return Pins(text, pinned, tuple(fact for fact in ordered if not holds(said, folded(fact.text))))
 
 
-def node_text(summary: str, pinned: Pins) -> str:
-    """What a summary's node says: searched, injected and priced as one."""
-    return f"{summary}\n{pinned.text}" if pinned.text else summary
+def certified(
+    sources: Sequence[str], summary: str, settings: CompactionSettings, counter: TokenCounter
+) -> CertifiedSummary:
+    """A summary with its certificate and pins. Strictly smaller than its sources if the bare summary was."""
+    certificate = certify(sources, summary)
+    pinned = pins(certificate, summary, tokens_of(sources, counter), settings, counter)
+    text = _node(summary, pinned.text)
+    return CertifiedSummary(text, counter.count(text), certificate, pinned)
+
+
+def _node(summary: str, pinned: str) -> str:
+    return f"{summary}\n{pinned}" if pinned else summary
 
 
 def _importance(fact: Fact) -> tuple[int, int]:
@@ -124,11 +149,11 @@ def _not_inside_another(ordered: Sequence[Fact]) -> list[Fact]:
     return [fact for fact in ordered if fact not in inside]
 
 
-def _longest(listed: Sequence[Fact], limit: int, counter: TokenCounter) -> int:
+def _longest(listed: Sequence[Fact], fits: Callable[[str], bool]) -> int:
     low, high = 0, len(listed)
     while low < high:
         middle = (low + high + 1) // 2
-        if counter.count(_rendered(listed[:middle])) <= limit:
+        if fits(_rendered(listed[:middle])):
             low = middle
         else:
             high = middle - 1

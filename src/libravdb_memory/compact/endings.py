@@ -21,7 +21,7 @@ NEVER_LAST = frozenset(
 BEFORE_NUMBERS = frozenset(
     """
     no nos nr fig figs sec secs ch chap vol art p pp par para eq tab ref rev rel ver ext op lit ed
-    abb kap bd s ziff abs num núm pág págs cap vol. n
+    abb kap bd s ziff abs num núm pág págs cap n
     рис стр табл гл ст п № т
     jan feb mar apr jun jul aug sep sept oct nov dec
     """.split()

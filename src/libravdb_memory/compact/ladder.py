@@ -4,7 +4,7 @@
     a model's words off the mark, empty or failed → an extract on the same rung
     an extract, normal → anything but accepted: aggressive → the fallback → declined
 
-Laws: no rung is tried twice by the same method and the ladder only goes down, so it ends after five attempts at most;
+Laws: no rung is tried twice by the same method and the ladder only goes down, so it ends after four attempts at most;
 its last rung needs no model; it is accepted only if something is said, strictly smaller than the sources, and declines
 with the reason of every attempt.
 """

@@ -14,7 +14,7 @@ LONGEST_FENCE = 400
 """Characters up to which a code block is left in place."""
 
 _FENCE = re.compile(r"^[ ]{0,3}(?P<mark>`{3,}|~{3,})[ \t]*(?P<language>[^\s`]{0,30})[^\n`]*$", re.M)
-_DATA_URI = re.compile(r"\bdata:(?P<kind>[\w.+-]{1,40}/[\w.+-]{1,60})?(?:;[\w=.+-]{1,60}){0,4},[\w+/=%.~!*'()-]{16,}")
+_DATA_URI = re.compile(r"\bdata:(?P<kind>[\w.+-]{1,40}/[\w.+-]{1,60})?(?:;[\w=.+-]{1,60}){0,4},[\w+/=%.~!*'()-]{32,}")
 _HEX = re.compile(r"(?<![0-9A-Za-z])(?:0x)?[0-9a-fA-F]{48,}(?![0-9A-Za-z])")
 _HEX_PAIRS = re.compile(r"(?<![0-9A-Za-z])[0-9a-fA-F]{2}(?:[ :][0-9a-fA-F]{2}){23,}(?![0-9A-Za-z])")
 _LETTERS = "A-Za-z0-9+/_-"
@@ -44,10 +44,10 @@ def _without_long_fences(text: str) -> str:
         if opened is None:
             opened = line
         elif _closes(line, opened):
-            parts += [text[position : opened.start()], _fence_or_marker(text, opened, line.end())]
+            parts += [text[position : opened.start()], _fence_or_marker(text, opened, line.end(), closed=True)]
             position, opened = line.end(), None
     if opened is not None:
-        parts += [text[position : opened.start()], _fence_or_marker(text, opened, len(text))]
+        parts += [text[position : opened.start()], _fence_or_marker(text, opened, len(text), closed=False)]
         position = len(text)
     return "".join((*parts, text[position:]))
 
@@ -57,11 +57,11 @@ def _closes(line: re.Match[str], opened: re.Match[str]) -> bool:
     return mark[0] == wanted[0] and len(mark) >= len(wanted) and line.group().strip() == mark
 
 
-def _fence_or_marker(text: str, opened: re.Match[str], end: int) -> str:
+def _fence_or_marker(text: str, opened: re.Match[str], end: int, *, closed: bool) -> str:
     block = text[opened.start() : end]
     if len(block) <= LONGEST_FENCE:
         return block
-    lines = max(block.rstrip("\n").count("\n") - 1, 1)
+    lines = max(block.rstrip("\n").count("\n") - closed, 1)
     language = opened["language"]
     return f"[code: {f'{language}, ' if language else ''}{counted(lines, 'line')}]"
 
