@@ -15,14 +15,15 @@ _GOOD_PART = 0.2
 _NEXT_TO_NOTHING = 0.05
 _FEWEST_WORDS = 3
 
+# Only words that other languages of the table do not use, not even with another meaning.
 _SMALL_WORDS = {
-    "english": "the and of is was were with for that to not are has have will this from",
-    "german": "der die das und ist nicht mit für ein eine den dem auf wird hat wurde nutzer",
-    "french": "le les des et est pas une dans pour avec sur du aux ont cette qui",
-    "spanish": "el los las y es una con para por que del se está fue usuario",
-    "italian": "il gli di è non una con per che della sono nel utente",
-    "portuguese": "o os é não uma com para que do da em foi está usuário",
-    "dutch": "de het een en is niet met voor van op dat wordt zijn gebruiker",
+    "english": "the and of is were with for that to not are has have this from it be",
+    "german": "der und ist nicht mit für eine dem auf wird wurde dass nutzer",
+    "french": "le les et est pas une dans pour avec sur aux sont ont cette",
+    "spanish": "el los las y una por del están está fue usuario",
+    "italian": "gli di che della sono nel anche viene utente",
+    "portuguese": "não uma são foi pelo também usuário com",
+    "dutch": "het een niet voor op dat wordt zijn gebruiker",
 }
 _WORD = re.compile(r"[^\W\d_]+")
 _KANA = ("HIRAGANA", "KATAKANA")
@@ -39,20 +40,22 @@ _OWNERS = _owners()
 
 def is_foreign(answer: str, sources: str) -> bool:
     scripts, known = _scripts(answer), _scripts(sources)
-    if _has_foreign_part(scripts, known) or _lacks_kana(scripts, known):
+    if any(_is_new(script, known) for script in scripts if _share(scripts, script) >= _GOOD_PART):
         return True
-    languages = _languages(answer)
-    return languages.total() >= _FEWEST_WORDS and _has_foreign_part(languages, _languages(sources))
+    return _lacks_kana(scripts, known) or _speaks_another(_languages(answer), _languages(sources))
 
 
-def _has_foreign_part(answer: Counter[str], sources: Counter[str]) -> bool:
-    """Sources that tell nothing make nothing foreign."""
-    if not sources:
+def _is_new(kind: str, sources: Counter[str]) -> bool:
+    """Sources that tell nothing make nothing new."""
+    return bool(sources) and _share(sources, kind) < _NEXT_TO_NOTHING
+
+
+def _speaks_another(answer: Counter[str], sources: Counter[str]) -> bool:
+    """Most of the answer's small words are of a language that the sources do not speak."""
+    if answer.total() < _FEWEST_WORDS:
         return False
-    return any(
-        count >= _GOOD_PART * answer.total() and _share(sources, kind) < _NEXT_TO_NOTHING
-        for kind, count in answer.items()
-    )
+    language, _ = answer.most_common(1)[0]
+    return _share(answer, language) > 1 / 2 and _is_new(language, sources)
 
 
 def _lacks_kana(answer: Counter[str], sources: Counter[str]) -> bool:

@@ -1,0 +1,99 @@
+"""Summaries made of the turns' own sentences, chosen by their vectors in the space of recall; no model of its own.
+
+Laws:
+
+1. Every sentence is one of the turns' own, in their order; what earlier summaries say is not said again.
+2. The summary costs no more than the request allows, by the counter that the request was made with.
+3. Sentences are embedded together, each once; asked again for the same turns at another length, none is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from libravdb_memory.engines.protocol import Embedder
+from libravdb_memory.engines.summarising.protocol import Summary, SummaryRequest
+from libravdb_memory.errors import AnswerUnusableError, CallCancelledError, ConfigError, ModelUnavailableError
+from libravdb_memory.tokens import EstimatingCounter, TokenCounter
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Rows = NDArray[np.float32]
+
+# A call cannot be cancelled while the embedder works, so it is given no more than this at a time.
+_SENTENCES_PER_ROUND = 512
+
+
+class ExtractiveSummariser:
+    """Without an embedder, sentences are chosen by what they hold and where they stand."""
+
+    name = "extractive"
+
+    def __init__(self, embedder: Embedder | None, counter: TokenCounter | None = None) -> None:
+        self._embedder = embedder
+        self._counter = counter or EstimatingCounter()
+        self._last: tuple[tuple[str, ...], Rows] | None = None
+
+    @property
+    def ready(self) -> bool:
+        return self._embedder is None or self._embedder.ready
+
+    def warm_up(self) -> None:
+        if self._embedder is not None:
+            with _settings_as_engine_errors():
+                self._embedder.warm_up()
+
+    def close(self) -> None:
+        """The embedder is its owner's to close."""
+        self._last = None
+
+    def summarise(self, request: SummaryRequest, cancelled: Callable[[], bool]) -> Summary:
+        from libravdb_memory.compact.extract import Sentence, extract
+        from libravdb_memory.compact.sentences import sentences, turn_sentences
+
+        told = [Sentence(turn, text) for turn, text in turn_sentences(request.turns)]
+        before = sentences(request.prior)
+        rows = self._rows((*(each.text for each in told), *before), cancelled)
+        mine, prior = (None, None) if rows is None else (rows[: len(told)], rows[len(told) :])
+        found = extract(told, request.allowed(self._counter), self._counter, mine, prior)
+        if not found.text:
+            raise AnswerUnusableError(self.name, f"nothing can be said in {request.allowed(self._counter)} tokens")
+        return Summary(found.text, None, self.name, self._counter.count(request.source), found.tokens)
+
+    def _rows(self, texts: tuple[str, ...], cancelled: Callable[[], bool]) -> Rows | None:
+        """A vector for each text."""
+        if cancelled():
+            raise CallCancelledError(self.name)
+        if self._embedder is None:
+            return None
+        last = self._last
+        if last is None or last[0] != texts:
+            last = self._last = (texts, self._embedded(self._embedder, texts, cancelled))
+        return last[1]
+
+    def _embedded(self, embedder: Embedder, texts: Sequence[str], cancelled: Callable[[], bool]) -> Rows:
+        import numpy as np
+
+        places = {text: place for place, text in enumerate(dict.fromkeys(texts))}
+        different = list(places)
+        made: list[Rows] = []
+        for start in range(0, len(different), _SENTENCES_PER_ROUND):
+            if start and cancelled():
+                raise CallCancelledError(self.name)
+            with _settings_as_engine_errors():
+                made.append(embedder.embed_documents(different[start : start + _SENTENCES_PER_ROUND]))
+        rows: Rows = np.concatenate(made)[[places[text] for text in texts]]
+        return rows
+
+
+@contextmanager
+def _settings_as_engine_errors() -> Generator[None]:
+    """An embedder with a bad setting is of no use to whoever wants a summary, and that is all."""
+    try:
+        yield
+    except ConfigError as error:
+        raise ModelUnavailableError(ExtractiveSummariser.name, str(error)) from error
