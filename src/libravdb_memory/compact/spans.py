@@ -32,7 +32,7 @@ _SCAN = re.compile(
     rf"`(?P<code>[^`\s]{{2,80}})`|(?<![\w/])(?:(?P<url>{URL})|(?P<date>(?<![.:-]){DATE}))"
     rf"|(?<![\w.])(?P<number>{NUMBER})|(?P<word>{WORD})"
 )
-_LIST_NUMBER = re.compile(r"^[ \t]*(?:[-*+>][ \t]+)?\d{1,3}[.)][ \t]", re.M)
+_LIST_NUMBER = re.compile(r"^[ \t]*(?:[-*+>][ \t]+)?(\d{1,3})[.)][ \t]", re.M)
 _NAME_WORD = re.compile(r"@?[^\W\d_]+(?:['’-][^\W\d_]+)*")
 _CAMEL = re.compile(r"[a-z][A-Z]|[A-Z]{2}[a-z]")
 _DIGIT_AND_LETTER = re.compile(r"\d.*[^\W\d_]|[^\W\d_].*\d")
@@ -46,7 +46,7 @@ _GROUPING = re.compile(r"(?<=\d)[_, ](?=\d{3}(?!\d))")
 _UNIT = re.compile(r"(?<=\d)[ -]?([^\W\d_]+|%|°\w?)$")
 _NOT_NAMES = frozenset("I I'm I'd I'll I've I’m I’d I’ll I’ve OK Ok Yes No Not The A TODO FIXME".split())
 _POSSESSIVE = re.compile(r"['’]s?$")
-_MOSTLY_CAPITALS = 0.25
+_ENOUGH_TO_TELL, _MOSTLY_CAPITALS = 8, 0.25
 """Where so many words have capitals (German, titles), one alone is no name."""
 
 
@@ -66,9 +66,7 @@ class Span:
 
 def spans(text: str) -> tuple[Span, ...]:
     """Every fact of a text, in order."""
-    numbering = {
-        found.start() + len(found.group()) - len(found.group().lstrip()) for found in _LIST_NUMBER.finditer(text)
-    }
+    numbering = {found.start(1) for found in _LIST_NUMBER.finditer(text)}
     found = [span for match in _SCAN.finditer(text) if match.start() not in numbering and (span := _span(match))]
     found += _names(text, found)
     found += map(_negation, NEGATION.finditer(text))
@@ -181,7 +179,7 @@ def _names(text: str, found: Iterable[Span]) -> Iterator[Span]:
     first = {start for start, _ in sentence_spans(text)}
     words = [match for match in _NAME_WORD.finditer(text) if not _begins(text, match.start(), first)]
     capitals = [match for match in words if match.group()[0].isupper() and match.group() not in _NOT_NAMES]
-    crowded = len(capitals) > _MOSTLY_CAPITALS * len(words)
+    crowded = len(words) >= _ENOUGH_TO_TELL and len(capitals) > _MOSTLY_CAPITALS * len(words)
     for start, end in _outside(_joined(text, capitals), taken):
         name = _POSSESSIVE.sub("", text[start:end])
         if " " in name or (len(name) > 1 and not crowded):
