@@ -4,12 +4,13 @@ Greedily, while the price allows, take the sentence with the greatest
 
     readability · (.6·nearness to the centroid + .2·salience) - .3·greatest likeness to what is taken or was said
 
-Nearness and likeness are cosines, not below 0. Without vectors an earlier sentence is nearer (1 for the first, 0 for
-the last), and likeness is the share of common words.
+Nearness and likeness are cosines, not below 0. Without vectors an earlier sentence is nearer (1 for the first, .5
+for the last), and likeness is the share of common words.
 
 Laws: the extract never costs more than its limit; its sentences are the turns' own, in their order; the same input
-gives the same extract. Where not even one sentence fits, the best is cut short and marked with an ellipsis, so that a
-limit of a few characters is enough for something to be said.
+gives the same extract, and nothing is said twice. Where not even one sentence fits, the best is cut short and marked
+with an ellipsis (without it where only a letter fits), so that the room for one letter is enough for something to be
+said.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ import numpy as np
 
 from libravdb_memory.compact.preserve import unit_rows
 from libravdb_memory.compact.salience import readability, salience
+from libravdb_memory.compact.spans import folded
 from libravdb_memory.tokens import TokenCounter
 
 if TYPE_CHECKING:
@@ -58,7 +60,8 @@ def extract(
 ) -> Extract:
     """An extract of at most `limit` tokens. `vectors` has a row for each sentence; `prior` those of what earlier
     summaries say, which need not be said again."""
-    places = [place for place, sentence in enumerate(sentences) if any(map(str.isalnum, sentence.text))]
+    first = {folded(sentence.text): place for place, sentence in reversed(list(enumerate(sentences)))}
+    places = sorted(place for place in first.values() if any(map(str.isalnum, sentences[place].text)))
     told = [sentences[place] for place in places]
     if not told or limit <= 0:
         return Extract("", 0)
@@ -73,17 +76,20 @@ def extract(
 
 
 def clip(text: str, limit: int, counter: TokenCounter) -> str:
-    """The longest beginning of a text within so many tokens, whole words where one fits, marked as cut; the text itself
-    where it fits."""
+    """The longest beginning of a text within so many tokens, whole words where one fits, marked as cut where there is
+    room for the mark; the text itself where it fits."""
     text = " ".join(text.split())
     if counter.count(text) <= limit:
         return text
-    length = _longest(len(text), lambda size: counter.count(text[:size].rstrip() + ELLIPSIS) <= limit)
+    return _beginning(text, ELLIPSIS, limit, counter) or _beginning(text, "", limit, counter)
+
+
+def _beginning(text: str, mark: str, limit: int, counter: TokenCounter) -> str:
+    length = _longest(len(text), lambda size: counter.count(text[:size].rstrip() + mark) <= limit)
     beginning = text[:length]
     if " " in beginning and not text[length].isspace():
         beginning = beginning[: beginning.rindex(" ")]
-    beginning = beginning.rstrip()
-    return beginning + ELLIPSIS if beginning else ""
+    return beginning.rstrip() + mark if beginning else ""
 
 
 class _Likeness:
@@ -97,7 +103,7 @@ class _Likeness:
 
     def nearness(self) -> Floats:
         if self._rows is None:
-            return 1.0 - np.arange(self._count) / max(self._count - 1, 1)
+            return 1.0 - 0.5 * np.arange(self._count) / max(self._count - 1, 1)
         centroid = unit_rows(self._rows.mean(axis=0)[None, :])[0]
         near: Floats = np.maximum(self._rows @ centroid, 0.0)
         return near
@@ -136,9 +142,13 @@ def _picked(
 
 def _cut(told: Sequence[Sentence], worth: Floats, limit: int, counter: TokenCounter) -> Extract:
     for number in sorted(range(len(told)), key=lambda number: (-float(worth[number]), number)):
-        if text := clip(told[number].text, limit, counter):
+        if text := clip(_from_first_letter(told[number].text), limit, counter):
             return Extract(text, counter.count(text), cut=True)
     return Extract("", 0)
+
+
+def _from_first_letter(text: str) -> str:
+    return text[next(place for place, character in enumerate(text) if character.isalnum()) :]
 
 
 def _joined(chosen: Sequence[Sentence]) -> str:

@@ -51,7 +51,7 @@ _HINT = re.compile(
     r"each time|make sure|be sure|remember (?:to|that)|keep in mind|avoid|stop \w{2,20}ing|no more|only ever|"
     r"i(?:['’]d| would) (?:like|rather|prefer)|i (?:want|need|prefer|expect|like|hate|don['’]?t want)|"
     r"my (?:rule|preference|convention|policy)|our (?:rule|convention|policy|standard)|(?:house|ground) rules?|"
-    r"(?:convention|policy|rule) is|important (?:to me|that)|must|should|shall|ought|has to|have to|"
+    r"(?:convention|policy|rule)(?: \w{1,20}){0,4} is|important (?:to me|that)|must|should|shall|ought|has to|have to|"
     r"required|forbidden|not allowed|allowed to|treat \w{2,20} as|when i say|rather than|instead of|"
     r"immer|niemals|bitte|ab jetzt|künftig|toujours|jamais|désormais|siempre|nunca|por favor|a partir de ahora|"
     r"всегда|никогда|пожалуйста|впредь)\b"

@@ -1,0 +1,88 @@
+"""Which turns are kept word by word when the rest is summarised."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from libravdb_memory.compact.guidance import PROTOTYPES, Evidence, hinted, needs_similarity, protection
+from libravdb_memory.compact.settings import CompactionSettings
+
+SETTINGS = CompactionSettings()
+evidence = st.builds(
+    Evidence,
+    st.floats(0, 1),
+    st.booleans(),
+    st.booleans(),
+    st.one_of(st.none(), st.floats(-1, 1), st.just(float("nan"))),
+)
+
+
+@given(evidence, st.one_of(st.none(), st.floats(-1, 1)))
+def test_a_model_can_add_protection_and_never_take_it_away(known: Evidence, similarity: float | None) -> None:
+    without = protection(Evidence(known.stability, known.promoted, known.hinted), SETTINGS)
+    told = protection(Evidence(known.stability, known.promoted, known.hinted, similarity), SETTINGS)
+    assert without in (None, "rule")
+    assert without is None or told == without
+
+
+@given(evidence)
+def test_a_model_is_asked_exactly_where_it_could_matter(known: Evidence) -> None:
+    answers = {
+        protection(Evidence(known.stability, known.promoted, known.hinted, similarity), SETTINGS)
+        for similarity in (None, -1.0, 1.0)
+    }
+    assert needs_similarity(known, SETTINGS) == (len(answers) > 1)
+
+
+@pytest.mark.parametrize(
+    ("stability", "promoted", "hint", "similarity", "reason"),
+    [
+        (0.35, True, False, None, "rule"),
+        (0.3499, True, True, 1.0, None),
+        (0.35, False, True, 0.78, "like known guidance"),
+        (0.35, False, True, 0.7799, None),
+        (0.35, False, False, 1.0, None),
+        (0.9, False, True, None, None),
+        (0.9, False, True, float("nan"), None),
+        (0.9, False, True, float("inf"), None),
+        (0.9, True, True, 1.0, "rule"),
+    ],
+)
+def test_protection_follows_the_law_at_its_edges(
+    stability: float, promoted: bool, hint: bool, similarity: float | None, reason: str | None
+) -> None:
+    assert protection(Evidence(stability, promoted, hint, similarity), SETTINGS) == reason
+
+
+@pytest.mark.parametrize("text", PROTOTYPES)
+def test_every_prototype_of_guidance_is_hinted_or_plainly_a_rule(text: str) -> None:
+    from libravdb_memory.ingest.deontic import scan
+
+    assert hinted(text) or scan(text).promoted
+
+
+def test_prototypes_are_many_and_different() -> None:
+    assert len(set(PROTOTYPES)) == len(PROTOTYPES) >= 20
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["Bitte immer auf Deutsch.", "请不要改端口", "Всегда пиши тесты", "I'd rather see the plan first", "no more emoji"],
+)
+def test_hints_are_seen_in_many_words_and_tongues(text: str) -> None:
+    assert hinted(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "4091 then. remind me what that is",
+        "13 of 14 under five minutes",
+        "lunch. after: idempotency",
+        "works, 2000 calls",
+    ],
+)
+def test_neutral_turns_carry_no_hint(text: str) -> None:
+    assert not hinted(text)
