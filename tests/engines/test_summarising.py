@@ -325,6 +325,7 @@ def test_names_and_identifiers_of_another_script_are_at_home_where_the_sources_h
     assert not is_foreign("deploy release-2.4 на порт 8443", "мы ставим release-2.4 через deploy на порт 8443")
     assert not is_foreign("Yuki (由紀) moves to port 8443", "Yuki, written 由紀, moves the port")
     assert not is_foreign("The office in Los Angeles", "we leave the house and the car to the office in Los Angeles")
+    assert not is_foreign("Las Vegas and the Los Angeles office", "he is at the office and she is not " * 9)
     assert not is_foreign("The user reads 日本語 and English", "I read " + "日本語 " * 5 + " and the English too")
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import socket
 from collections.abc import Iterator
 from typing import Any
@@ -27,6 +28,8 @@ from tests.engines.chat_endpoint import (
     value,
 )
 
+from libravdb_memory.engines.http_json import RequestFailed
+from libravdb_memory.engines.summarising import interruptible
 from libravdb_memory.engines.summarising.chat import ChatSummariser, Patience
 from libravdb_memory.engines.summarising.protocol import Summary, SummaryRequest
 from libravdb_memory.errors import (
@@ -206,7 +209,9 @@ def test_an_answer_that_is_no_summary_is_refused(endpoint: Endpoint, name: str) 
 BROKEN: dict[str, Answer] = {
     "not JSON": raw(b"welcome"),
     "a page": raw(b"<html>welcome</html>", Content_Type="text/html"),
-    "JSON that says it is a page": raw(json.dumps({"choices": []}).encode(), Content_Type="text/html"),
+    "JSON that says it is a page": raw(
+        json.dumps({"choices": [{"message": {"content": GOOD}}]}).encode(), Content_Type="text/html"
+    ),
     "a stream nobody asked for": raw(b'data: {"choices": []}\n\n', Content_Type="text/event-stream"),
     "not UTF-8": raw(b"\xff\xfe\x00"),
     "nothing": raw(b""),
@@ -404,6 +409,13 @@ def test_a_pausing_call_can_be_cancelled_and_asks_no_more(endpoint: Endpoint) ->
     with pytest.raises(CallCancelledError):
         summariser.summarise(request(), endpoint.arrived.is_set)
     assert len(endpoint.requests) == 1
+
+
+def test_a_connection_made_after_the_call_was_given_up_is_not_used() -> None:
+    line = interruptible._Line(deadline=math.inf, sleep=None)
+    line.cut()
+    with socket.socket() as late, pytest.raises(RequestFailed, match="given up"):
+        line.hold(late)
 
 
 def test_cancelling_says_nothing_about_the_endpoint(endpoint: Endpoint) -> None:

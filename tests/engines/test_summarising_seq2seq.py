@@ -125,6 +125,16 @@ def test_a_model_that_does_not_come_to_an_end_gives_nothing(tmp_path: Path) -> N
         summariser.summarise(request(tokens=2), never)
 
 
+def test_the_end_mark_may_be_the_last_token_allowed(tmp_path: Path) -> None:
+    summary = Seq2SeqSummariser(write_tiny(tmp_path / "whole")).summarise(request(), never)
+    just = write_tiny(tmp_path / "just", max_new_tokens=summary.tokens_out)
+    assert Seq2SeqSummariser(just).summarise(request(), never).text == summary.text
+    with pytest.raises(AnswerUnusableError, match="did not come to an end"):
+        Seq2SeqSummariser(write_tiny(tmp_path / "less", max_new_tokens=summary.tokens_out - 1)).summarise(
+            request(), never
+        )
+
+
 def test_a_model_that_ends_at_once_gives_nothing(tmp_path: Path) -> None:
     weights = make_weights()
     weights["bias"][END] = 1000
