@@ -130,6 +130,20 @@ def test_what_was_said_is_not_said_again() -> None:
     assert extract(sentences, 27, CharacterCounter(), vectors, np.zeros((0, 2))).picked == (0,)
 
 
+def test_likeness_is_weighed_against_nearness_and_not_forbidden() -> None:
+    sentences = of("the first plain words", "the other plain talk", "some more of all that", "quite another matter")
+    vectors = np.array([[1.0, 0.0, 0.0], [0.95, 0.31, 0.0], [0.9, -0.43, 0.0], [0.0, 0.0, 1.0]])
+    assert extract(sentences, 43, CharacterCounter(), vectors).picked == (0, 2)
+
+
+def test_being_telling_is_weighed_against_nearness_and_does_not_decide_alone() -> None:
+    telling = "we decided and changed pool_size and max_age and the_rest"
+    sentences = of("x" * len(telling), "y" * len(telling), telling)
+    assert salience(telling) == 1.0
+    vectors = np.array([[1.0, 0.0], [1.0, 0.0], [0.0, 1.0]])
+    assert extract(sentences, len(telling), CharacterCounter(), vectors).picked == (0,)
+
+
 def test_prose_is_preferred_to_code_and_to_a_word() -> None:
     assert extract(
         of("if (a[0] != b_1) { return c(2); }", "the check compares both of them"), 33, CharacterCounter()

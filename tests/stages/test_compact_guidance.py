@@ -69,7 +69,14 @@ def test_prototypes_are_many_and_different() -> None:
 
 @pytest.mark.parametrize(
     "text",
-    ["Bitte immer auf Deutsch.", "请不要改端口", "Всегда пиши тесты", "I'd rather see the plan first", "no more emoji"],
+    [
+        "Bitte immer auf Deutsch.",
+        "请不要改端口",
+        "Всегда пиши тесты",
+        "I'd really like short answers",
+        "metric units only",
+        "no more emoji",
+    ],
 )
 def test_hints_are_seen_in_many_words_and_tongues(text: str) -> None:
     assert hinted(text)

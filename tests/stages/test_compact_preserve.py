@@ -170,6 +170,13 @@ def test_a_summary_is_judged_by_its_words_its_price_and_its_aim(
     assert judge(first_step(SETTINGS, model), summary, tokens, source, align, SETTINGS) == outcome
 
 
+def test_a_summary_as_large_as_its_sources_is_too_long_whatever_the_rung_allows() -> None:
+    generous = CompactionSettings(normal_density=1.0)
+    step = first_step(generous, True)
+    assert judge(step, "a b", 10, 10, 1.0, generous) == "too long"
+    assert judge(step, "a b", 9, 10, 1.0, generous) == "accepted"
+
+
 # ── prior context ────────────────────────────────────────────────────────────────────────────────────────────────
 
 

@@ -102,6 +102,8 @@ def test_labelled_sentences_are_found(capsys: pytest.CaptureFixture[str]) -> Non
         ("# A heading that is much longer than sixty characters in all, so it is\nBody text", 2),
         ("This line is as long as a line may be before it is broken up\n- an item", 2),
         ("```\na. b. c\nd? e\n```", 4),
+        ("The U.S.A. team won. Then it left.", 2),
+        ("We went to the U.S.A. Then it rained.", 2),
         ("Really?Yes!Great", 3),
         ("no: see a.b!c and x?y", 1),
         ("", 0),

@@ -64,6 +64,7 @@ def test_spans_are_what_the_text_says_there(text: str) -> None:
             "crates/ingest/src/x.rs:88|~/notes|README.md",
         ),
         ("path", "POST /v1/push, C:\\tmp\\a and ./run", "/v1/push|C:\\tmp\\a|./run"),
+        ("path", "red/green/blue are folders", "red/green/blue"),
         ("path", "and/or he/she client/server 12/05", ""),
         ("url", "at https://a.b/c?d=e. Or me@x.org, www.y.de/z!", "https://a.b/c?d=e|me@x.org|www.y.de/z"),
         (

@@ -48,8 +48,8 @@ PROTOTYPES = (
 
 _HINT = re.compile(
     r"\b(?:always|never|don['’]?t|do not|please|from now on|going forward|in (?:the )?future|whenever|every time|"
-    r"each time|make sure|be sure|remember (?:to|that)|keep in mind|avoid|stop \w{2,20}ing|no more|only ever|"
-    r"i(?:['’]d| would) (?:like|rather|prefer)|i (?:want|need|prefer|expect|like|hate|don['’]?t want)|"
+    r"each time|make sure|be sure|remember (?:to|that)|keep in mind|avoid|stop \w{2,20}ing|no more|only|"
+    r"i(?:['’]d| would)(?: \w{1,10})? (?:like|rather|prefer)|i (?:want|need|prefer|expect|like|hate|don['’]?t want)|"
     r"my (?:rule|preference|convention|policy)|our (?:rule|convention|policy|standard)|(?:house|ground) rules?|"
     r"(?:convention|policy|rule)(?: \w{1,20}){0,4} is|important (?:to me|that)|must|should|shall|ought|has to|have to|"
     r"required|forbidden|not allowed|allowed to|treat \w{2,20} as|when i say|rather than|instead of|"
