@@ -20,7 +20,7 @@ from libravdb_memory.engines.openai_compatible import OpenAICompatibleEmbedder
 from libravdb_memory.engines.profiles import Profile
 from libravdb_memory.engines.summarising.answers import usable
 from libravdb_memory.engines.summarising.chat import ChatSummariser
-from libravdb_memory.engines.summarising.extractive import ExtractiveSummariser
+from libravdb_memory.engines.summarising.extractive import MOST_REMEMBERED, ExtractiveSummariser
 from libravdb_memory.engines.summarising.fitting import MARK, fitted
 from libravdb_memory.engines.summarising.language import is_foreign
 from libravdb_memory.engines.summarising.protocol import OVERLONG, Summariser, Summary, SummaryRequest
@@ -179,6 +179,28 @@ def test_all_different_sentences_of_a_call_are_embedded_at_once_and_only_once() 
     summariser.close()
     summariser.summarise(asked, never)
     assert len(embedder.batches) == 2
+
+
+def test_what_was_prepared_is_not_embedded_again() -> None:
+    embedder = Counting()
+    summariser = ExtractiveSummariser(embedder)
+    summariser.prepare(TURNS, never)
+    assert summariser.summarise(request(), never) == ExtractiveSummariser(HashedEmbedder()).summarise(request(), never)
+    assert len(embedder.batches) == 1
+    with pytest.raises(CallCancelledError):
+        summariser.prepare(TURNS, lambda: True)
+
+
+def test_what_is_remembered_is_bounded() -> None:
+    embedder = Counting()
+    summariser = ExtractiveSummariser(embedder)
+    summariser.prepare(TURNS, never)
+    summariser.prepare([f"Number {number} is set." for number in range(MOST_REMEMBERED)], never)
+    assert len(summariser._known) == MOST_REMEMBERED
+    before = len(embedder.batches)
+    summariser.prepare(TURNS, never)
+    assert len(embedder.batches) == before + 1
+    assert len(summariser._known) < MOST_REMEMBERED
 
 
 def test_an_extract_holds_sentences_of_the_turns_in_their_order() -> None:

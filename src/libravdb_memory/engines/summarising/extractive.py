@@ -4,12 +4,13 @@ Laws:
 
 1. Every sentence is one of the turns' own, in their order; what earlier summaries say is not said again.
 2. The summary costs no more than the request allows, by the counter that the request was made with.
-3. Sentences are embedded together, each once; asked again for the same turns at another length, none is.
+3. Sentences are embedded together, each once, and remembered: asked again for the same turns at another length, none
+   is embedded again.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 
 # A call cannot be cancelled while the embedder works, so it is given no more than this at a time.
 _SENTENCES_PER_ROUND = 512
+MOST_REMEMBERED = 8192
 
 
 class ExtractiveSummariser:
@@ -36,7 +38,7 @@ class ExtractiveSummariser:
     def __init__(self, embedder: Embedder | None, counter: TokenCounter | None = None) -> None:
         self._embedder = embedder
         self._counter = counter or EstimatingCounter()
-        self._last: tuple[tuple[str, ...], Rows] | None = None
+        self._known: dict[str, Rows] = {}
 
     @property
     def ready(self) -> bool:
@@ -49,7 +51,7 @@ class ExtractiveSummariser:
 
     def close(self) -> None:
         """The embedder is its owner's to close."""
-        self._last = None
+        self._known = {}
 
     def summarise(self, request: SummaryRequest, cancelled: Callable[[], bool]) -> Summary:
         from libravdb_memory.compact.extract import Sentence, extract
@@ -57,37 +59,41 @@ class ExtractiveSummariser:
 
         told = [Sentence(turn, text) for turn, text in turn_sentences(request.turns)]
         before = sentences(request.prior)
-        rows = self._rows((*(each.text for each in told), *before), cancelled)
+        rows = self._rows([*(each.text for each in told), *before], cancelled)
         mine, prior = (None, None) if rows is None else (rows[: len(told)], rows[len(told) :])
         found = extract(told, request.allowed(self._counter), self._counter, mine, prior)
         if not found.text:
             raise AnswerUnusableError(self.name, f"nothing can be said in {request.allowed(self._counter)} tokens")
         return Summary(found.text, None, self.name, self._counter.count(request.source), found.tokens)
 
-    def _rows(self, texts: tuple[str, ...], cancelled: Callable[[], bool]) -> Rows | None:
-        """A vector for each text."""
-        if cancelled():
-            raise CallCancelledError(self.name)
-        if self._embedder is None:
-            return None
-        last = self._last
-        if last is None or last[0] != texts:
-            last = self._last = (texts, self._embedded(self._embedder, texts, cancelled))
-        return last[1]
+    def prepare(self, turns: Sequence[str], cancelled: Callable[[], bool]) -> None:
+        """Embed the sentences of many turns together, which costs less than doing so request by request."""
+        from libravdb_memory.compact.sentences import turn_sentences
 
-    def _embedded(self, embedder: Embedder, texts: Sequence[str], cancelled: Callable[[], bool]) -> Rows:
+        self._rows([text for _, text in turn_sentences(turns)], cancelled)
+
+    def _rows(self, texts: Sequence[str], cancelled: Callable[[], bool]) -> Rows | None:
+        """A vector for each text."""
         import numpy as np
 
-        places = {text: place for place, text in enumerate(dict.fromkeys(texts))}
-        different = list(places)
-        made: list[Rows] = []
-        for start in range(0, len(different), _SENTENCES_PER_ROUND):
+        if cancelled():
+            raise CallCancelledError(self.name)
+        if self._embedder is None or not texts:
+            return None
+        known = self._known
+        new = [text for text in dict.fromkeys(texts) if text not in known]
+        made = dict(zip(new, self._embedded(self._embedder, new, cancelled), strict=True))
+        if made:
+            kept = known if len(known) + len(made) <= MOST_REMEMBERED else {}
+            self._known = kept | made
+        return np.stack([made[text] if text in made else known[text] for text in texts])
+
+    def _embedded(self, embedder: Embedder, texts: list[str], cancelled: Callable[[], bool]) -> Iterator[Rows]:
+        for start in range(0, len(texts), _SENTENCES_PER_ROUND):
             if start and cancelled():
                 raise CallCancelledError(self.name)
             with _settings_as_engine_errors():
-                made.append(embedder.embed_documents(different[start : start + _SENTENCES_PER_ROUND]))
-        rows: Rows = np.concatenate(made)[[places[text] for text in texts]]
-        return rows
+                yield from embedder.embed_documents(texts[start : start + _SENTENCES_PER_ROUND])
 
 
 @contextmanager
