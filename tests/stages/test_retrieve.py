@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from libravdb_memory.errors import ConfigError
-from libravdb_memory.retrieve.query import MAX_PHRASES, STOP_WORDS, keyword_share, phrases_of
+from libravdb_memory.retrieve.query import LONGEST_PHRASE, MAX_PHRASES, STOP_WORDS, keyword_share, phrases_of
 from libravdb_memory.retrieve.settings import RetrievalSettings
 
 
@@ -39,6 +39,22 @@ def test_phrases_are_words_only_and_bounded(question: str) -> None:
     assert all(
         phrase and all(word and word == word.strip() and " " not in word for word in phrase) for phrase in phrases
     )
+
+
+@pytest.mark.parametrize(
+    "pasted", [".".join("abcdefgh" * 20_000), "日本語" * 100_000, "é" * 300_000, "{'a':1}" * 50_000]
+)
+def test_a_pasted_file_without_spaces_is_no_endless_phrase(pasted: str) -> None:
+    phrases = phrases_of(pasted)
+    assert phrases
+    assert max(map(len, phrases)) <= LONGEST_PHRASE
+    assert sum(len(word) for phrase in phrases for word in phrase) <= 1_000
+
+
+def test_a_long_word_that_stands_alone_is_looked_for_whole() -> None:
+    digest = "0123456789abcdef" * 32
+    assert phrases_of(f"who signed {digest}?")[-1] == (digest,)
+    assert phrases_of("/".join(map(str, range(LONGEST_PHRASE))))[0] == tuple(map(str, range(LONGEST_PHRASE)))
 
 
 def test_stop_words_are_lower_case_words() -> None:

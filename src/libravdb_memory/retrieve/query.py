@@ -13,6 +13,11 @@ from typing import TypeAlias
 Phrase: TypeAlias = tuple[str, ...]
 
 MAX_PHRASES = 64
+LONGEST_PHRASE = 32
+"""Words. What a phrase costs grows with its words times the places at which each stands in the index, so that a pasted
+file without spaces would take gigabytes."""
+_LONGEST_CLAUSE = 200
+"""Characters that are read of a run in a script without spaces, where every pair of them is looked for."""
 
 _WORDS = re.compile(r"[^\W_]+")
 EDGES = "\"'`()[]{}<>,;:!?.…“”‘’«»*_~|"
@@ -42,12 +47,17 @@ def phrases_of(question: str) -> tuple[Phrase, ...]:
 
     A question made of stop words alone keeps them: something is better than nothing.
     """
-    chunks = [tuple(_WORDS.findall(chunk.strip(EDGES).lower())) for chunk in question.split()]
+    chunks = [_words_of(chunk) for chunk in question.split()]
     found: dict[Phrase, None] = {}
     for words in filter(None, chunks):
         if len(words) > 1:
-            found[words] = None
+            found[words[:LONGEST_PHRASE]] = None
         found.update({(word,): None for word in words if word not in STOP_WORDS})
     if not found:
         found = {(word,): None for words in chunks for word in words}
     return tuple(found)[:MAX_PHRASES]
+
+
+def _words_of(chunk: str) -> Phrase:
+    words: list[str] = _WORDS.findall(chunk.strip(EDGES).lower())
+    return tuple(word if word.isascii() else word[:_LONGEST_CLAUSE] for word in words)
