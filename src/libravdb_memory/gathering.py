@@ -214,6 +214,8 @@ def _signals(
         match=match,
         count=count,
         lengths=tokens.lengths,
+        embedded=np.array([ref in cosines for ref in refs], np.bool_),
+        read=np.array([ref in kept for ref in refs], np.bool_),
     )
 
 

@@ -34,6 +34,8 @@ if TYPE_CHECKING:
 _DURABLE_PRIOR = 0.5
 _WORDS_ALONE = 0.6
 """How strong evidence is at most when there is no meaning to compare."""
+_FAINT = 0.05
+"""How strong evidence is at least: what was found has an order, and a factor of 0 would lose it."""
 _SPARE = 10
 """Candidates beyond those asked for whose records are read, because the last laws may lift them."""
 
@@ -197,7 +199,7 @@ class Recall:
             scores = scores + weights.time * np.array([_tells_time(records.get(ref)) for ref in refs], np.float64)
         scores = weigh.prefer_latest(scores, gathered.pool.ts[rows], weights.latest * question.wants_latest)
         lowest, highest = float(weighed.scores.min()), float(scores.max())
-        strength = _strength(gathered, meant)
+        strength = _strength(gathered, meant, int(np.argmax(weighed.scores)))
         if not highest > lowest:
             return _relevant(gathered, weighed, rows, refs, np.full(len(refs), strength), 0.0), records
         scale = strength / (highest - lowest)
@@ -254,15 +256,17 @@ class Recall:
         return tuple(found[:k])
 
 
-def _strength(gathered: Gathered, meant: Meant) -> float:
-    """How strong the best evidence is in itself: a cosine, or the share of the question's tokens met exactly."""
+def _strength(gathered: Gathered, meant: Meant, best: int) -> float:
+    """How strong the best evidence is in itself: a cosine, or the share of the question's tokens met exactly. Of a best
+    candidate that is not embedded yet, only the wording is known."""
     import numpy as np
 
     signals = gathered.signals
     if meant.vector is None:
         return _WORDS_ALONE
     exact = (signals.count > 0).mean(axis=1).max() if signals.count.size else 0.0
-    return float(np.max([signals.cosine.max(), exact, signals.identifiers.max()]))
+    worded = _FAINT if signals.embedded[best] else _WORDS_ALONE
+    return float(np.max([signals.cosine.max(), exact, signals.identifiers.max(), worded]))
 
 
 def _relevant(

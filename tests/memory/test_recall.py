@@ -392,6 +392,42 @@ def test_a_store_without_token_rows_answers_while_they_are_made(tmp_path: Path, 
         assert {hit.id: hit.parts["dense"] for hit in complete} != dense, "now the tokens count too"
 
 
+def test_turns_that_are_not_embedded_yet_are_ranked_by_their_wording(tmp_path: Path, real: Config) -> None:
+    released = threading.Event()
+    with opened(tmp_path / "store", real, Slow(released)) as memory:
+        try:
+            say(memory, "The staging database moved to port 5433 today.")
+            say(memory, *(f"The staging lunch number {number} was cold." for number in range(5)), ts=START + DAY_MS)
+            hits = memory.search("Which port does the staging database use?", user="ada")
+            assert "6 turns not embedded yet" in hits.degraded[0]
+            assert hits[0].text == "The staging database moved to port 5433 today."
+            assert 0.5 < hits[0].score <= 0.6
+            assert hits[1].score < hits[0].score
+        finally:
+            released.set()
+
+
+def test_a_turn_that_is_not_embedded_yet_stands_above_what_only_resembles_the_question(
+    tmp_path: Path, real: Config
+) -> None:
+    released = threading.Event()
+    released.set()
+    with opened(tmp_path / "store", real, Slow(released)) as memory:
+        try:
+            chatter(memory)
+            say(memory, *(f"The staging lunch number {number} was cold." for number in range(5)), session="lunch")
+            assert memory.wait(60)
+            released.clear()
+            fresh = say(memory, "We use port 6000 for the staging database.", session="now", ts=START + DAY_MS)[0]
+            hits = memory.search("Which port did the staging database use?", user="ada")
+            assert "1 turn not embedded yet" in hits.degraded[0]
+            assert found(hits)[0] == fresh
+            assert hits[0].score > 0.5
+            assert hits[0].parts["cosine"] == 0.0
+        finally:
+            released.set()
+
+
 def test_an_engine_that_fails_leaves_the_wording(tmp_path: Path, hashed: Config) -> None:
     class Failing(HashedEmbedder):
         def embed_query(self, text: str) -> NDArray[np.float32]:

@@ -56,6 +56,8 @@ def signals_of(size: int, **columns: Any) -> Signals:
         "match": np.zeros((size, 0)),
         "count": np.zeros((size, 0)),
         "lengths": np.full(size, 10, np.intp),
+        "embedded": np.ones(size, np.bool_),
+        "read": np.ones(size, np.bool_),
     }
     return Signals(**given | {name: np.array(value) for name, value in columns.items()})
 
@@ -71,6 +73,35 @@ def chained(*, topic: int, size: int, **columns: Any) -> Weighed:
     meets[topic] = 1.0
     signals = signals_of(size + 1, match=meets, count=meets, cosine=meets[:, 0])
     return weigh(pool_of(size + 1, range(size), **columns), signals, PLAIN, WEIGHTS)
+
+
+MET = {"match": [[0.9], [0.1], [0.0]], "count": [[1.0], [0.0], [0.0]]}
+
+
+@pytest.mark.parametrize("wording", [0.0, 3.0])
+@pytest.mark.parametrize(
+    ("signal", "known", "columns"),
+    [
+        ("meaning", "embedded", {**MET, "cosine": [0.9, 0.1, 0.0]}),
+        ("meaning_around", "embedded", {**MET, "cosine": [0.9, 0.1, 0.0]}),
+        ("tokens", "read", MET),
+        ("tokens_around", "read", MET),
+        ("pieces", "read", MET),
+    ],
+)
+def test_half_of_the_wording_stands_for_what_is_not_known_yet(
+    signal: str, known: str, columns: dict[str, Any], wording: float
+) -> None:
+    def parts(*whose: bool) -> dict[str, Floats]:
+        signals = signals_of(3, **columns, wording=[1.0, 1.0, wording], **{known: list(whose)})
+        return dict(weigh(pool_of(3), signals, PLAIN, WEIGHTS).parts)
+
+    assert parts(True, True, True)[signal][2] < 0.0
+    some = parts(True, True, False)
+    share = getattr(WEIGHTS, signal) / WEIGHTS.wording
+    assert some[signal][2] == pytest.approx(0.5 * share * some["wording"][2])
+    assert some[signal][0] == pytest.approx(-some[signal][1])
+    assert parts(False, False, False)[signal].tolist() == parts(True, True, True)[signal].tolist()
 
 
 # ── for every input ──────────────────────────────────────────────────────────────────────────────────────────────
@@ -116,6 +147,8 @@ def cases(draw: st.DrawFn, numbers: st.SearchStrategy[float] = any_float, least:
         match=column(st.floats(0, 1), shape=(size, tokens)),
         count=column(st.sampled_from([0.0, 1.0, 2.0, 9.0]), shape=(size, tokens)),
         lengths=column(st.integers(0, 126), np.intp),
+        embedded=column(st.booleans(), np.bool_),
+        read=column(st.booleans(), np.bool_),
     )
     return pool, signals
 

@@ -50,6 +50,10 @@ _LEAST_COSINE = 0.05
 _NOBODY_IN_PARTICULAR = 0.5
 """The share of the role's weight when the question is in nobody's person."""
 _NEUTRAL_ROLE = 0.5
+_TOLD = 0.5
+"""How far wording tells what meaning and tokens would say, where these are not known yet."""
+_OF_VECTORS = ("meaning", "meaning_around")
+_OF_TOKENS = ("pieces", "tokens", "tokens_around")
 
 
 _KINDS: Mapping[str, frozenset[str]] = {
@@ -101,7 +105,8 @@ class Pool:
 class Signals:
     """What the searches found: `wording` a text score (0 where not found), `cosine` 0 where unknown, `match` and
     `count` as `late.interact` gives them, `lengths` in tokens, `identifiers` the share of the question's identifiers
-    that a candidate holds letter by letter."""
+    that a candidate holds letter by letter. Whose vector is not made yet is not `embedded`, whose tokens are not is not
+    `read`: as long as others are, its wording stands for what is not known."""
 
     wording: Floats
     cosine: Floats
@@ -109,6 +114,8 @@ class Signals:
     match: Floats
     count: Floats
     lengths: Rows
+    embedded: NDArray[np.bool_]
+    read: NDArray[np.bool_]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -191,24 +198,36 @@ def _evidence(pool: Pool, signals: Signals, weights: Weights) -> dict[str, Float
     rarity = _rarity(signals.count)
     share = np.maximum(rarity, _LEAST_RARITY)
     share = share / share.sum() if share.shape[0] else share
-    lent = _spread(pool, signals.match, lend, _LENT_BY_EARLIER, _LENT_BY_LATER, _LENT_BY_A_QUESTION)
-    pieces = _saturated(signals) * rarity
-    around = signals.cosine + _MEANING_LENT * lend * (
-        _shifted(signals.cosine, pool.before) + _shifted(signals.cosine, pool.after)
-    )
+    match = _as_usual(signals.match, signals.read)
+    lent = _spread(pool, match, lend, _LENT_BY_EARLIER, _LENT_BY_LATER, _LENT_BY_A_QUESTION)
+    pieces = _as_usual(_saturated(signals) * rarity, signals.read)
+    cosine = _as_usual(signals.cosine, signals.embedded)
+    around = cosine + _MEANING_LENT * lend * (_shifted(cosine, pool.before) + _shifted(cosine, pool.after))
     evidence: dict[str, tuple[float, Floats]] = {
         "wording": (weights.wording, signals.wording),
         "pieces": (
             weights.pieces,
             _spread(pool, pieces, lend, _PIECES_BY_EARLIER, _PIECES_BY_LATER, 0.0).sum(axis=1),
         ),
-        "meaning": (weights.meaning, signals.cosine),
+        "meaning": (weights.meaning, cosine),
         "meaning_around": (weights.meaning_around, around / (1.0 + 2.0 * _MEANING_LENT * lend)),
-        "tokens": (weights.tokens, signals.match @ share),
+        "tokens": (weights.tokens, match @ share),
         "tokens_around": (weights.tokens_around, lent @ share),
     }
-    standard = _standard(np.array([values for _, values in evidence.values()]))
-    return {name: weight * values for (name, (weight, _)), values in zip(evidence.items(), standard, strict=True)}
+    standard = dict(zip(evidence, _standard(np.array([values for _, values in evidence.values()])), strict=True))
+    for known, names in ((signals.embedded, _OF_VECTORS), (signals.read, _OF_TOKENS)):
+        if known.any():
+            standard |= {name: np.where(known, standard[name], _TOLD * standard["wording"]) for name in names}
+    return {name: weight * standard[name] for name, (weight, _) in evidence.items()}
+
+
+def _as_usual(values: Floats, known: NDArray[np.bool_]) -> Floats:
+    """The mean of those that are known in place of those that are not."""
+    if known.all() or not known.any():
+        return values
+    filled = values.copy()
+    filled[~known] = values[known].mean(axis=0)
+    return filled
 
 
 def _rarity(count: Floats) -> Floats:
