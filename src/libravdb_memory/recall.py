@@ -16,7 +16,7 @@ from libravdb_memory.gathering import Gathered, Meant, Source, Worded, by_wordin
 from libravdb_memory.gating import DURABLE
 from libravdb_memory.identity import Json
 from libravdb_memory.model import Record
-from libravdb_memory.retrieve.dates import anchor_density
+from libravdb_memory.retrieve.dates import tells_time
 from libravdb_memory.retrieve.query import keyword_share
 from libravdb_memory.retrieve.question import Question, read_question
 from libravdb_memory.retrieve.rank import LEAST_SIMILARITY, Evidence, score
@@ -293,7 +293,7 @@ def _relevant(
 
 
 def _tells_time(record: Record | None) -> bool:
-    return record is not None and anchor_density(record.text) > 0.0
+    return record is not None and tells_time(record.text)
 
 
 def _age_s(record: Record, now_ms: int) -> float:

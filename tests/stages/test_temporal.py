@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from libravdb_memory.retrieve.dates import anchor_density, mentions
+from libravdb_memory.retrieve.dates import anchor_density, mentions, tells_time
 from libravdb_memory.retrieve.temporal import ACTIVE_FROM, LEAST_PICK, Pickable, event_slots, select, temporal_strength
 
 WEDNESDAY = int(datetime(2026, 3, 18, 12, tzinfo=UTC).timestamp() * 1000)
@@ -151,6 +151,36 @@ def test_scanning_time_grows_with_the_length_alone(shape: str) -> None:
 )
 def test_the_strength_of_a_temporal_question_is_its_patterns_weights(question: str, strength: float) -> None:
     assert temporal_strength(question) == pytest.approx(strength)
+
+
+def test_event_slots_take_time_proportional_to_the_length_of_a_prompt_full_of_dates() -> None:
+    taken: list[float] = []
+    for _ in range(3):  # a busy machine can only make a run slower: one linear run is proof
+        taken = []
+        for length in (125_000, 1_000_000):
+            prompt = ("How long before 5pm? " + "at 3 pm, " * (length // 9))[:length]
+            started = time.process_time()
+            event_slots(prompt)
+            taken.append(time.process_time() - started)
+        if taken[1] <= 24 * taken[0]:
+            return
+    pytest.fail(f"eightfold length took {taken[1] / taken[0]:.0f} times as long")
+
+
+@given(st.text() | st.lists(st.sampled_from(["5pm", "yesterday", "3 May", "in 2023", "on", "may", " "])).map(" ".join))
+def test_a_text_tells_a_time_when_it_mentions_one(text: str) -> None:
+    found = mentions(text)
+    assert tells_time(text) is bool(found)
+    assert anchor_density(text) == min(len({" ".join(each.text.lower().split()) for each in found}) / 3, 1.0)
+
+
+def test_a_long_log_is_read_no_further_than_its_third_date() -> None:
+    log = "yesterday, today and tomorrow " + "at 02:13 the import died " * 40_000
+    started = time.process_time()
+    assert tells_time(log) and anchor_density(log) == 1.0
+    short = time.process_time() - started
+    mentions(log)
+    assert short < (time.process_time() - started) / 20
 
 
 def test_event_slots_are_the_noun_phrases_in_order_and_at_most_four() -> None:

@@ -46,7 +46,7 @@ _PATTERNS: Mapping[str, str] = {
     "duration": rf"(?:for |over )?{_COUNT} {_UNIT}\b",
 }
 _SCAN = re.compile("|".join(rf"(?P<{name}>\b(?:{pattern}))" for name, pattern in _PATTERNS.items()), re.I)
-
+_DENSE = 3
 
 Days: TypeAlias = tuple[date, date]
 
@@ -70,8 +70,21 @@ def mentions(text: str, said_at_ms: int = 0) -> tuple[Mention, ...]:
 
 
 def anchor_density(text: str) -> float:
-    """A(d) = min(distinct date or time expressions / 3, 1)."""
-    return min(len({" ".join(found.group().lower().split()) for found in _SCAN.finditer(text)}) / 3, 1.0)
+    """A(d) = min(distinct date or time expressions / 3, 1). Reads no further than the third."""
+    distinct: set[str] = set()
+    for found in _SCAN.finditer(text):
+        distinct.add(" ".join(found.group().lower().split()))
+        if len(distinct) == _DENSE:
+            break
+    return len(distinct) / _DENSE
+
+
+def tells_time(text: str) -> bool:
+    return _SCAN.search(text) is not None
+
+
+def without_mentions(text: str, instead: str) -> str:
+    return _SCAN.sub(lambda _: instead, text)
 
 
 def _mention(found: re.Match[str], said: date | None) -> Mention:

@@ -15,7 +15,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from libravdb_memory.retrieve.dates import mentions
+from libravdb_memory.retrieve.dates import without_mentions
 from libravdb_memory.retrieve.query import STOP_WORDS
 
 ACTIVE_FROM = 0.3
@@ -69,8 +69,7 @@ def temporal_strength(question: str) -> float:
 
 def event_slots(question: str) -> tuple[str, ...]:
     """At most four noun-phrase spans: runs of telling words, in order, dates taken out."""
-    for mention in reversed(mentions(question)):
-        question = question[: mention.start] + " . " + question[mention.end :]
+    question = without_mentions(question, " . ")
     slots: list[str] = []
     run: list[str] = []
     position = 0
