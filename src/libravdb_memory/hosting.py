@@ -9,10 +9,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Protocol, TypeGuard, cast
 
 from libravdb_memory.assemble.messages import Message, as_turns, message_text
-from libravdb_memory.errors import InvalidInputError
+from libravdb_memory.errors import ConflictError, InvalidInputError
 from libravdb_memory.identity import Json, canonical_json
 from libravdb_memory.ingest.turns import turn_of
 from libravdb_memory.model import Turn
@@ -79,7 +80,8 @@ def store_messages(store: Store, ingest: Ingest, namespace: str, session: str, m
         return 0
     held = _held(store, history_of(namespace), session)
     stored = 0
-    for message, seen in zip(messages, as_turns(messages), strict=True):
+    for message, turn in zip(messages, as_turns(messages), strict=True):
+        seen = replace(turn, role=turn.role or "user")
         text = seen.text or message_text(message)
         if not text:
             continue
@@ -93,7 +95,10 @@ def store_messages(store: Store, ingest: Ingest, namespace: str, session: str, m
             facts["tool_call_id"] = seen.answers[0]
         name = message.get("id")
         own_id = name if isinstance(name, str) and name.strip() else None
-        ingest(text, user=namespace, session=session, role=seen.role or "user", id=own_id, metadata=facts)
+        try:
+            ingest(text, user=namespace, session=session, role=seen.role, id=own_id, metadata=facts)
+        except ConflictError:  # a host that lets a message be edited keeps its id: both versions were said
+            ingest(text, user=namespace, session=session, role=seen.role, id=None, metadata=facts)
         stored += 1
     return stored
 

@@ -104,6 +104,29 @@ def test_equal_messages_that_leave_are_all_stored(memory: Memory) -> None:
     assert Counter(stored(memory, "ada"))["user", "yes"] == 21
 
 
+@pytest.mark.parametrize("role", [{}, {"role": None}, {"role": ""}])
+def test_a_message_without_a_role_is_a_users_and_is_stored_once(memory: Memory, role: dict[str, Any]) -> None:
+    messages = [{**role, "content": "nobody said this"}, *exchange(1), *exchange(2, 60)]
+    for _ in range(3):
+        memory.context("and now?", user="ada", session="s", budget=200, messages=messages, mode="own")
+    assert [said for said in stored(memory, "ada") if said[1] == "nobody said this"] == [("user", "nobody said this")]
+
+
+def test_a_message_that_was_edited_under_its_id_is_stored_beside_what_it_was(memory: Memory) -> None:
+    for content in ("ship on Monday", "ship on Friday", "ship on Friday"):
+        messages = [{"role": "user", "id": "m1", "content": content}, *exchange(1), *exchange(2, 60)]
+        memory.context("and now?", user="ada", session="s", budget=200, messages=messages, mode="own")
+    said = [text for _, text in stored(memory, "ada") if text.startswith("ship")]
+    assert said == ["ship on Monday", "ship on Friday"]
+
+
+@pytest.mark.parametrize("kind", [[], {}, 3, None, True])
+def test_a_part_whose_type_is_no_word_is_some_other_part(memory: Memory, kind: Any) -> None:
+    messages = [{"role": "user", "content": [{"type": kind, "text": "odd"}]}, *exchange(1), *exchange(2, 60)]
+    memory.context("and now?", user="ada", session="s", budget=200, messages=messages, mode="own")
+    assert ("user", "odd") in stored(memory, "ada")
+
+
 def test_a_long_conversation_stays_within_its_window(memory: Memory) -> None:
     budget, history = 2500, list[dict[str, Any]]()
     for turn in range(50):

@@ -111,9 +111,9 @@ def _preamble(messages: Sequence[Message]) -> int:
 
 def _role(message: Message) -> str:
     """A user message made only of tool results is a result, not a request."""
-    role = str(message.get("role", ""))
+    role = str(message.get("role") or "")
     parts = list(_parts(message.get("content")))
-    if parts and all(part.get("type") in _TOOL_RESULT_PARTS for part in parts):
+    if parts and all(_kind(part) in _TOOL_RESULT_PARTS for part in parts):
         return "tool"
     return role
 
@@ -123,7 +123,7 @@ def _calls(message: Message) -> Iterator[str]:
         if isinstance(call, Mapping) and (call_id := cast(Message, call).get("id")):
             yield str(call_id)
     for part in _parts(message.get("content")):
-        if part.get("type") in _TOOL_CALL_PARTS and (call_id := part.get("id") or part.get("call_id")):
+        if _kind(part) in _TOOL_CALL_PARTS and (call_id := part.get("id") or part.get("call_id")):
             yield str(call_id)
 
 
@@ -132,8 +132,13 @@ def _answers(message: Message) -> Iterator[str]:
         if message.get(field):
             yield str(message[field])
     for part in _parts(message.get("content")):
-        if part.get("type") in _TOOL_RESULT_PARTS and (call_id := part.get("tool_use_id") or part.get("toolCallId")):
+        if _kind(part) in _TOOL_RESULT_PARTS and (call_id := part.get("tool_use_id") or part.get("toolCallId")):
             yield str(call_id)
+
+
+def _kind(part: Message) -> str:
+    kind = part.get("type")
+    return kind if isinstance(kind, str) else ""
 
 
 def _content_pieces(content: object) -> Iterator[str]:
