@@ -48,6 +48,31 @@ def test_a_named_participant_speaks_of_himself_and_a_second_one_is_spoken_to(
     assert (question.spoken, question.named, question.text) == (spoken, named, text)
 
 
+@pytest.mark.parametrize(
+    ("text", "participants", "spoken", "named"),
+    [
+        ("What did SPEAKER_01 say?", ("SPEAKER_00", "SPEAKER_01"), "What did I say?", ("speaker_01",)),
+        ("What did speaker_0 say?", ("SPEAKER_00", "SPEAKER_01"), "What did speaker_0 say?", ()),
+        ("What did Person1 eat?", ("Person0", "Person1", "Person11"), "What did I eat?", ("person1",)),
+        ("Where is user42's key?", ("user4", "user42"), "Where is my key?", ("user42",)),
+        ("What did Agent 8 say?", ("Agent 7", "Agent 8", "Agent 80"), "What did I say?", ("agent 8",)),
+        ("What is John Doe's plan?", ("John Smith", "John Doe"), "What is my plan?", ("john doe",)),
+        ("What is John's plan?", ("John Smith", "John Doe"), "What is John's plan?", ()),
+        ("Did Ann-Marie go?", ("Ann", "Ann-Marie"), "Did I go?", ("ann-marie",)),
+        ("Did Ann go?", ("Ann", "Ann-Marie"), "Did I go?", ("ann",)),
+        ("Did Dr. Jones call?", ("Dr. Smith", "Dr. Jones"), "Did I call?", ("dr. jones",)),
+        ("Did Jean Luc see Jean?", ("Jean Luc",), "Did I see Jean?", ("jean luc",)),
+        ("Which user id does the tool run under?", ("user", "assistant", "tool"), None, ()),
+    ],
+)
+def test_people_who_share_the_beginning_of_a_name_are_told_apart(
+    text: str, participants: tuple[str, ...], spoken: str | None, named: tuple[str, ...]
+) -> None:
+    question = read_question(text, participants)
+    assert (question.spoken, question.named) == (spoken or text, named)
+    assert read_question(text, participants[::-1]) == question
+
+
 def test_participants_are_named_in_the_order_of_the_question_and_once() -> None:
     question = read_question("Caroline and Melanie, or Caroline and Nate?", ("Nate", *PAIR))
     assert question.named == ("caroline", "melanie", "nate")

@@ -36,7 +36,8 @@ _NOW = re.compile(
     r"\b(?:current(?:ly)?|now|latest|today|still|these days|nowadays|at the moment|as of|newest|most recent(?:ly)?)\b",
     re.I,
 )
-_WORD = re.compile(r"[^\W\d_]+")
+_NAME = re.compile(r"[^\W\d_]\w*")
+"""A name begins with a letter; what is made by machines goes on with anything (SPEAKER_00, user42)."""
 _POSSESSIVE = re.compile(r"['’]s$", re.I)
 _JOINED = re.compile(r"\w(?:[._/:#@\\-]|::|:\\)\w|^[/~.]{1,2}/?\w*/|^--?\w|_|^[#.]\w")
 _HYPHENATED_WORDS = re.compile(r"[^\W\d_]+(?:[-/][^\W\d_]+)+")
@@ -44,7 +45,7 @@ _CAMEL = re.compile(r"[a-z][A-Z]")
 _DIGIT_AND_LETTER = re.compile(r"(?=.*\d)(?=.*[^\W\d_])")
 _ORDINAL = re.compile(r"\d+(?:st|nd|rd|th|s)", re.I)
 _LONG_NUMBER = re.compile(r"\d{3,}")
-_ORDINARY = STOP_WORDS | {"may"}
+_ORDINARY = STOP_WORDS | {"may", "user", "assistant", "system", "tool"}
 """Words that name somebody only where a capital letter says so."""
 _MOST_IDENTIFIERS = 8
 _LONGEST_IDENTIFIER = 200
@@ -122,16 +123,27 @@ def _is_identifier(word: str) -> bool:
 
 
 def _named(text: str, participants: Iterable[str]) -> list[tuple[str, str]]:
-    """The words that name participants, with whom they name, in order: a full name, or the first word of one."""
-    called: dict[str, str] = {}
+    """How participants are called, with whom it means, in order: a full name, or the first word of one."""
+    called: dict[str, list[str]] = {}
     for person in participants:
-        if word := _WORD.search(person):  # before lowering, which takes some letters apart
-            called.setdefault(word.group().lower(), person.lower())
-    found: dict[str, str] = {}
-    for place, word in enumerate(_WORD.findall(text)):
-        if word.lower() in called and (word.lower() not in _ORDINARY or (place and word[0].isupper())):
-            found[word.lower()] = called[word.lower()]
-    return list(found.items())
+        if word := _NAME.search(person):  # before lowering, which takes some letters apart
+            called.setdefault(word.group().lower(), []).append(person.lower())
+    lowered = text.lower()
+    found: dict[str, tuple[str, str] | None] = {}
+    for place, word in enumerate(_NAME.findall(text) if called else ()):
+        name = word.lower()
+        if name not in found and name in called and (word.lower() not in _ORDINARY or (place and word[0].isupper())):
+            found[name] = _meant(name, called[name], lowered)
+    return [meant for meant in found.values() if meant is not None]
+
+
+def _meant(word: str, people: Sequence[str], lowered: str) -> tuple[str, str] | None:
+    """Whoever's full name is there, the longest one; else the only one who is called so."""
+    in_full = [person for person in people if mentions_exactly(lowered, person)]
+    if in_full:
+        person = max(in_full, key=len)
+        return person, person
+    return (word, people[0]) if len(people) == 1 else None
 
 
 def _spoken(text: str, named: list[tuple[str, str]]) -> str:
@@ -139,8 +151,8 @@ def _spoken(text: str, named: list[tuple[str, str]]) -> str:
         return text
     (first, _), *others = named
     spoken = _replaced(text, first, "I", "my")
-    for word, _ in others:
-        spoken = _replaced(spoken, word, "you", "your")
+    for called, _ in others:
+        spoken = _replaced(spoken, called, "you", "your")
     if others:
         return spoken
     spoken = re.sub(r"\b(?:he|she)\b", "I", spoken, flags=re.I)
@@ -148,6 +160,7 @@ def _spoken(text: str, named: list[tuple[str, str]]) -> str:
 
 
 def _replaced(text: str, name: str, subject: str, possessive: str) -> str:
+    name = re.escape(name)
     text = re.sub(rf"\b{name}(?:['’]s|s['’]|(?<=s)['’])", possessive, text, flags=re.I)
     return re.sub(rf"\b{name}\b", subject, text, flags=re.I)
 
