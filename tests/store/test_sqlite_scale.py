@@ -10,6 +10,7 @@ import pytest
 from libravdb_memory.model import Draft
 from libravdb_memory.store.protocol import AllOf, Equals, Key, Put, TextQuery
 from libravdb_memory.store.sqlite.filters import condition_of
+from libravdb_memory.store.sqlite.fulltext import common_from
 from libravdb_memory.store.sqlite.store import SqliteStore
 
 EACH = 20
@@ -56,3 +57,10 @@ def test_lookups_by_address_and_by_group_use_an_index(tmp_path: Path) -> None:
         ):
             plan = " ".join(str(row[3]) for row in db.execute("EXPLAIN QUERY PLAN " + sql, values))
             assert index in plan, plan
+
+
+@pytest.mark.parametrize(
+    ("documents", "common"), [(0, 100), (500, 100), (2_000, 200), (10_000, 500), (100_000, 2_000), (1_000_000, 20_000)]
+)
+def test_the_larger_the_store_the_smaller_the_share_from_which_a_word_is_common(documents: int, common: int) -> None:
+    assert common_from(documents) == common

@@ -15,7 +15,7 @@ from libravdb_memory.store.sqlite.lexical import TOKENIZER, alternatives, quoted
 from libravdb_memory.store.sqlite.marks import LABEL
 from libravdb_memory.store.sqlite.schema import first_ref
 
-_COMMON_SHARE = 0.10
+_COMMON_SHARE, _COMMON_MANY, _COMMON_SHARE_OF_MANY = 0.10, 500, 0.02
 _COMMON_LEAST = 100  # below this many records a word costs nothing to look up and may still tell them apart
 _MOST_PHRASES = 512
 _MOST_REMEMBERED = 10_000
@@ -94,9 +94,15 @@ def _telling_phrases(db: Database, vocabulary: Vocabulary, query: TextQuery, doc
         for phrase in alternatives(wanted):
             if phrase not in frequency and (words := _tokens(db, phrase)):
                 frequency[phrase] = min(vocabulary.frequency(db, word, documents) for word in words)
-    limit = max(_COMMON_LEAST, _COMMON_SHARE * documents)
+    limit = common_from(documents)
     known = sorted((phrase for phrase, count in frequency.items() if count), key=frequency.__getitem__)
     return [phrase for phrase in known if frequency[phrase] <= limit][:_MOST_PHRASES] or known[:1]
+
+
+def common_from(documents: int) -> float:
+    """Words in more records than this are common. A search costs as much as its words are common, so that the share
+    falls as the store grows; by then every question has rarer words, or its meaning."""
+    return max(_COMMON_LEAST, min(_COMMON_SHARE * documents, max(_COMMON_MANY, _COMMON_SHARE_OF_MANY * documents)))
 
 
 def _tokens(db: Database, phrase: str) -> list[str]:
