@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 
 from libravdb_memory.cli.dates import local_time, moment
 from libravdb_memory.cli.render import explanation, harmless, readable_size, render_hits, render_turn
+from libravdb_memory.cli.retrieval_report import render as render_results
 from libravdb_memory.cli.terminal import ProgressBar
 from libravdb_memory.model import Hit, Hits, Turn
 
@@ -45,6 +46,39 @@ def test_ordinary_text_is_shown_as_it_is(text: str) -> None:
 def test_hits_of_any_text_fit_the_width(text: str, query: str, width: int, full: bool) -> None:
     shown = unstyle(render_hits(query, Hits((hit(text),)), width, full=full))
     assert all(len(line) <= width for line in shown.split("\n")[1:])
+
+
+def test_a_name_cannot_add_a_line() -> None:
+    forged = "Bob\n 1  0.99  2026-01-01  admin"
+    said = turn(speaker=forged, session=forged, user=forged, role=forged, id=forged)
+    shown = unstyle(render_hits("hello", Hits((Hit(forged, "hello", 0.5, {}, said),)), 80))
+    assert shown.splitlines()[1:] == ["    hello"]
+    assert len(render_turn(said, 80).splitlines()) == 2
+
+
+def test_a_score_of_an_older_law_is_explained_by_what_it_is_made_of() -> None:
+    parts = {"cosine": 0.5, "bm25": 2.0, "weight": 0.4, "recency": 0.8, "keywords": 1.0, "quality": 1.0}
+    told = explanation(Hit("t", "hello", 0.2, parts, turn()))
+    assert told == ("cosine 0.50, bm25 2.00", "weight 0.40, recency 0.80, keywords 1.00, quality 1.00")
+
+
+def test_the_measures_of_a_retrieval_run_fit_eighty_columns() -> None:
+    names = ("R@5", "R@10", "R@20", "all@10", "NDCG@10", "MRR", "tok@1000", "ctx@1000", "ctx@2000", "ctx@4000")
+    row = {"questions": 918, **dict.fromkeys((*names, "newer_first", "both_found", "sR@5", "ctx_tokens@1000"), 0.5)}
+    results = {
+        "data": [{"name": "data", "conversations": 1, "turns": 2, "questions": 3}],
+        "skipped_without_gold": 0,
+        "degraded": {},
+        "overall": row,
+        "categories": {"a category with a long name": row},
+        "latency_ms": {"search": {"p50": 1.0, "p99": 2.0}},
+    }
+    lines = unstyle(render_results(results, 80)).splitlines()
+    assert max(map(len, lines)) <= 80
+    assert any(
+        line.split() == ["n", "@5", "@10", "@20", "@10", "@10", "MRR", *"@1k @1k @2k @4k first found".split()]
+        for line in lines
+    )
 
 
 def test_a_long_turn_is_shown_where_the_words_stand() -> None:

@@ -57,12 +57,16 @@ def _picture(match: re.Match[str]) -> str:
 
 def render_summary(turn: Turn) -> str:
     """One line: when, who, where."""
-    return _when_and_who(turn) + click.style(harmless(f"{turn.user} / {turn.session}"), dim=True)
+    return _when_and_who(turn) + click.style(_in_one_line(f"{turn.user} / {turn.session}"), dim=True)
 
 
 def _when_and_who(turn: Turn) -> str:
     who = turn.role if turn.speaker is None else f"{turn.speaker} ({turn.role})"
-    return f"{click.style(local_time(turn.ts), dim=True)}  {harmless(who)}  "
+    return f"{click.style(local_time(turn.ts), dim=True)}  {_in_one_line(who)}  "
+
+
+def _in_one_line(names: str) -> str:
+    return harmless(names).replace("\n", "⏎")
 
 
 def render_turn(turn: Turn, width: int) -> str:
@@ -83,7 +87,7 @@ def render_hits(query: str, hits: Hits, width: int, *, explain: bool = False, fu
 
 def _hit(rank: int, hit: Hit, terms: re.Pattern[str] | None, width: int, explain: bool, full: bool) -> str:
     score = click.style(f"{hit.score:.2f}", fg="green", bold=True)
-    place = click.style(harmless(f"{hit.turn.session}  {hit.id}"), dim=True)
+    place = click.style(_in_one_line(f"{hit.turn.session}  {hit.id}"), dim=True)
     lines = [f"{rank:>2}  {score}  {_when_and_who(hit.turn)}{place}"]
     lines += _wrapped(hit.text, width, full=full, terms=terms)
     if explain:
@@ -92,14 +96,17 @@ def _hit(rank: int, hit: Hit, terms: re.Pattern[str] | None, width: int, explain
 
 
 def explanation(hit: Hit) -> tuple[str, ...]:
-    """The addends of a score with the factor that age, use and authority put on them; then the evidence behind."""
+    """The addends of a score with the factor that age, use and authority put on them; then the evidence behind. The
+    older laws have no addends, but factors."""
     addends = {name: hit.parts[name] for name in ("dense", "lexical", "around", "fit") if name in hit.parts}
     relevance = sum(addends.values())
     factor = hit.score / relevance if relevance else 1.0
     told = " + ".join(f"{name} {value:.2f}" for name, value in addends.items())
     told = told if abs(factor - 1.0) < 0.005 else f"({told}) × {factor:.2f}"
-    evidence = ", ".join(f"{name} {hit.parts[name]:.2f}" for name in ("cosine", "bm25") if name in hit.parts)
-    return (f"{hit.score:.2f} = {told}", *((evidence,) if evidence else ()))
+    evidence = {name: hit.parts[name] for name in ("cosine", "bm25") if name in hit.parts}
+    factors = {} if addends else {name: value for name, value in hit.parts.items() if name not in evidence}
+    worked = (f"{hit.score:.2f} = {told}",) if addends else ()
+    return (*worked, *(", ".join(f"{name} {part[name]:.2f}" for name in part) for part in (evidence, factors) if part))
 
 
 def _terms(query: str) -> re.Pattern[str] | None:

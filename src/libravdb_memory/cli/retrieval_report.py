@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -15,6 +16,7 @@ _LEAST_NAME, _MOST_NAME = 12, 28
 _ORDER = ("questions", "R@", "all@", "NDCG@", "MRR", "tok@", "ctx@", "newer_first", "both_found", "sR@", "ctx_tokens@")
 _EXTRAS = ("ctx_tokens@", "sR@")
 """Left out, the first first, where the terminal is narrow."""
+_THOUSANDS = re.compile("000$")
 _COLOURS = {"better": "green", "worse": "red"}
 
 
@@ -79,7 +81,7 @@ def _split(name: str) -> tuple[str, str]:
     """A heading in two lines, so that the columns stay narrow."""
     if "@" in name:
         head, _, depth = name.partition("@")
-        return head.replace("ctx_", ""), f"@{depth}"
+        return head.replace("ctx_", ""), f"@{_THOUSANDS.sub('k', depth)}"
     head, _, rest = name.partition("_")
     return (head, rest) if rest else ("", {"questions": "n"}.get(name, name))
 
