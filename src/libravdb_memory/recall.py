@@ -198,6 +198,8 @@ class Recall:
         if question.asks_when:
             scores = scores + weights.time * np.array([_tells_time(records.get(ref)) for ref in refs], np.float64)
         scores = weigh.prefer_latest(scores, gathered.pool.ts[rows], weights.latest * question.wants_latest)
+        if weights.latest and question.wants_latest and not question.named:
+            scores = weigh.supersede(scores, gathered.pool.ts[rows], weighed.met[rows])
         lowest, highest = float(weighed.scores.min()), float(scores.max())
         strength = _strength(gathered, meant, int(np.argmax(weighed.scores)))
         if not highest > lowest:

@@ -16,7 +16,17 @@ from hypothesis.extra import numpy as arrays
 from numpy.typing import NDArray
 
 from libravdb_memory.retrieve.question import Question, read_question
-from libravdb_memory.retrieve.weigh import Pool, Signals, Weighed, Weights, first_pass, prefer_latest, supported, weigh
+from libravdb_memory.retrieve.weigh import (
+    Pool,
+    Signals,
+    Weighed,
+    Weights,
+    first_pass,
+    prefer_latest,
+    supersede,
+    supported,
+    weigh,
+)
 
 Floats = NDArray[np.float64]
 PLAIN = read_question("port of staging")
@@ -490,3 +500,48 @@ def test_who_is_shown_does_not_depend_on_the_order(case: tuple[Pool, Signals], c
     order = np.arange(len(case[0]))
     chance.shuffle(order)
     assert supported(*shuffled(*case, order)).tolist() == supported(*case)[order].tolist()
+
+
+# ── what was corrected ───────────────────────────────────────────────────────────────────────────────────────────
+
+HOUR = 3_600_000
+
+
+def superseded(scores: list[float], moments: list[int], met: list[list[float]]) -> list[float]:
+    return supersede(np.array(scores), np.array(moments, np.int64), np.array(met)).tolist()
+
+
+def test_what_meets_the_same_tokens_later_ranks_just_above() -> None:
+    older, newer, other = superseded([1.0, 0.85, 0.0], [0, 2 * HOUR, 0], [[0.9, 0.8], [0.85, 0.8], [0.1, 0.9]])
+    assert (older, other) == (1.0, 0.0)
+    assert older < newer < older + 0.01
+
+
+@pytest.mark.parametrize(
+    ("score", "moment", "met"),
+    [
+        (0.79, 2 * HOUR, [0.9, 0.8]),  # too far below
+        (0.85, HOUR, [0.9, 0.8]),  # not an hour later
+        (0.85, -2 * HOUR, [0.9, 0.8]),  # earlier
+        (0.85, 2 * HOUR, [0.1, 0.9]),  # about something else
+    ],
+)
+def test_nothing_else_is_superseded(score: float, moment: int, met: list[float]) -> None:
+    scores = [1.0, score, 0.0]
+    assert superseded(scores, [0, moment, 0], [[0.9, 0.8], met, [0.0, 0.1]]) == scores
+
+
+def test_of_several_newer_ones_the_newest_comes_first() -> None:
+    same = [0.9, 0.8]
+    scores = superseded([1.0, 0.9, 0.95, 0.0], [0, 4 * HOUR, 2 * HOUR, 0], [same, same, same, [0.1, 0.9]])
+    assert scores[1] > scores[2] > scores[0] > scores[3]
+
+
+@given(st.lists(st.tuples(st.floats(-2, 2), st.integers(0, 10)), max_size=30), st.integers(0, 3))
+def test_superseding_keeps_everybody_and_lowers_nobody(rows: list[tuple[float, int]], tokens: int) -> None:
+    scores = np.array([score for score, _ in rows])
+    moments = np.array([hour * HOUR for _, hour in rows], np.int64)
+    after = supersede(scores, moments, np.ones((len(rows), tokens)))
+    assert after.shape == scores.shape and np.isfinite(after).all() and (after >= scores).all()
+    if not tokens:
+        assert (after == scores).all()

@@ -8,7 +8,8 @@ For candidate c, with z the standardised value over the candidates (0 where all 
 
 "Around" lends a short turn part of what its neighbours say, since an answer often leaves out what it is about: a token
 of the question is met by the turn itself, or by an earlier turn at .8, .65, .5, or by the next one at .6; after a turn
-that asks, at .95. A question about what is now prefers the newer among the best.
+that asks, at .95. A question about what is prefers the newer among the best; one that names nobody wants the state of
+a fact, so that there what meets the same tokens later supersedes what did before.
 
 Laws: scores are finite for every input, and nothing depends on the order in which candidates come. The constants were
 set by measurement (docs/retrieval.md), one set for every kind of talk.
@@ -47,6 +48,8 @@ _BM25_K, _BM25_B = 1.2, 0.75
 _LEAST_RARITY = 0.3
 _NEWEST_AMONG = 20
 _LEAST_COSINE = 0.05
+_SAME_FACT, _SUPERSEDED_WITHIN, _JUST_ABOVE = 0.95, 0.2, 1e-4
+_AN_HOUR_MS = 3_600_000
 _NOBODY_IN_PARTICULAR = 0.5
 """The share of the role's weight when the question is in nobody's person."""
 _NEUTRAL_ROLE = 0.5
@@ -120,10 +123,12 @@ class Signals:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Weighed:
-    """`parts` are the addends of the score, by name."""
+    """`parts` are the addends of the score, by name; `met` tells how well each candidate meets each token of the
+    question, by itself or with what its neighbours lend it."""
 
     scores: Floats
     parts: Mapping[str, Floats]
+    met: Floats
 
     def kinds(self, rows: Rows) -> dict[str, Floats]:
         """The addends of these rows by kind of evidence, what all candidates share aside: above that of the lowest."""
@@ -148,11 +153,15 @@ def first_pass(pool: Pool, wording: Floats, cosine: Floats, identifiers: Floats,
 def weigh(pool: Pool, signals: Signals, question: Question, weights: Weights) -> Weighed:
     if not signals.match.shape[1]:
         weights = _without_tokens(weights)
-    parts = _evidence(pool, signals, weights) | _priors(pool, signals.identifiers, question, weights)
+    lend = np.minimum(1.0, _SELF_CONTAINED_WORDS / np.maximum(pool.words, 1.0))
+    match = _as_usual(signals.match, signals.read)
+    met = _spread(pool, match, lend, _LENT_BY_EARLIER, _LENT_BY_LATER, _LENT_BY_A_QUESTION)
+    evidence = _evidence(pool, signals, met, lend, weights)
+    parts = evidence | _priors(pool, signals.identifiers, question, weights)
     own: Floats = np.sum(list(parts.values()), axis=0)
     parts["session"] = weights.session * _best_of_group(pool, own)
     parts["neighbours"] = weights.neighbour * _best_nearby(pool, own)
-    return Weighed(own + parts["session"] + parts["neighbours"], parts)
+    return Weighed(own + parts["session"] + parts["neighbours"], parts, met)
 
 
 def supported(pool: Pool, signals: Signals) -> NDArray[np.bool_]:
@@ -179,6 +188,32 @@ def prefer_latest(scores: Floats, ts: NDArray[np.int64], strength: float) -> Flo
     return raised
 
 
+def supersede(scores: Floats, ts: NDArray[np.int64], met: Floats) -> Floats:
+    """Among the best, what was said at least an hour later and meets the same tokens of the question nearly as well is
+    taken for the newer state of one fact, and ranks just above the older."""
+    best = np.argsort(-scores, kind="stable")[:_NEWEST_AMONG]
+    if best.shape[0] < 2 or not met.shape[1]:
+        return scores
+    standing, moments = scores[best].copy(), ts[best]
+    reach = _SUPERSEDED_WITHIN * (standing[0] - standing[-1])
+    alike = _alike(met[best]) >= _SAME_FACT
+    for older in np.argsort(-standing, kind="stable").tolist():
+        below = (standing < standing[older]) & (standing[older] - standing <= reach)
+        newer = np.flatnonzero(below & alike[older] & (moments > moments[older] + _AN_HOUR_MS))
+        for step, row in enumerate(newer[np.argsort(moments[newer], kind="stable")].tolist(), start=1):
+            standing[row] = standing[older] + step * _JUST_ABOVE
+    superseded = scores.copy()
+    superseded[best] = standing
+    return superseded
+
+
+def _alike(rows: Floats) -> Floats:
+    """Cosines of rows with each other."""
+    unit = rows / np.maximum(np.sqrt((rows * rows).sum(axis=1, keepdims=True)), _ALIKE)
+    cosines: Floats = unit @ unit.T
+    return cosines
+
+
 # ── evidence ─────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
@@ -193,13 +228,11 @@ def _without_tokens(weights: Weights) -> Weights:
     )
 
 
-def _evidence(pool: Pool, signals: Signals, weights: Weights) -> dict[str, Floats]:
-    lend = np.minimum(1.0, _SELF_CONTAINED_WORDS / np.maximum(pool.words, 1.0))
+def _evidence(pool: Pool, signals: Signals, met: Floats, lend: Floats, weights: Weights) -> dict[str, Floats]:
     rarity = _rarity(signals.count)
     share = np.maximum(rarity, _LEAST_RARITY)
     share = share / share.sum() if share.shape[0] else share
     match = _as_usual(signals.match, signals.read)
-    lent = _spread(pool, match, lend, _LENT_BY_EARLIER, _LENT_BY_LATER, _LENT_BY_A_QUESTION)
     pieces = _as_usual(_saturated(signals) * rarity, signals.read)
     cosine = _as_usual(signals.cosine, signals.embedded)
     around = cosine + _MEANING_LENT * lend * (_shifted(cosine, pool.before) + _shifted(cosine, pool.after))
@@ -212,7 +245,7 @@ def _evidence(pool: Pool, signals: Signals, weights: Weights) -> dict[str, Float
         "meaning": (weights.meaning, cosine),
         "meaning_around": (weights.meaning_around, around / (1.0 + 2.0 * _MEANING_LENT * lend)),
         "tokens": (weights.tokens, match @ share),
-        "tokens_around": (weights.tokens_around, lent @ share),
+        "tokens_around": (weights.tokens_around, met @ share),
     }
     standard = dict(zip(evidence, _standard(np.array([values for _, values in evidence.values()])), strict=True))
     for known, names in ((signals.embedded, _OF_VECTORS), (signals.read, _OF_TOKENS)):
