@@ -116,7 +116,7 @@ MUTANTS: tuple[tuple[str, str, str], ...] = (
     ("retrieve/question.py", "word.lower() not in _ORDINARY or", "True or"),
     ("retrieve/question.py", "|(?<=s)['’])", ")"),
     ("retrieve/late.py", "_ONE = 127.0", "_ONE = 128.0"),
-    ("retrieve/weigh.py", "_SUPERSEDED_WITHIN, _JUST_ABOVE = 0.95, 0.2,", "_SUPERSEDED_WITHIN, _JUST_ABOVE = 0.95, 0.4,"),
+    ("retrieve/weigh.py", "_SUPERSEDED_WITHIN = 0.95, 0.2", "_SUPERSEDED_WITHIN = 0.95, 0.4"),
     ("retrieve/weigh.py", "alike = _alike(met[best]) >= _SAME_FACT", "alike = _alike(met[best]) >= 0.0"),
     ("retrieve/weigh.py", "moments > moments[older] + _AN_HOUR_MS", "moments > moments[older]"),
     ("retrieve/weigh.py", "_SCALE = 0.16", "_SCALE = 0.2"),

@@ -514,7 +514,7 @@ def superseded(scores: list[float], moments: list[int], met: list[list[float]]) 
 def test_what_meets_the_same_tokens_later_ranks_just_above() -> None:
     older, newer, other = superseded([1.0, 0.85, 0.0], [0, 2 * HOUR, 0], [[0.9, 0.8], [0.85, 0.8], [0.1, 0.9]])
     assert (older, other) == (1.0, 0.0)
-    assert older < newer < older + 0.01
+    assert older < newer < older + 0.05
 
 
 @pytest.mark.parametrize(

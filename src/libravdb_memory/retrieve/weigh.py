@@ -48,7 +48,8 @@ _BM25_K, _BM25_B = 1.2, 0.75
 _LEAST_RARITY = 0.3
 _NEWEST_AMONG = 20
 _LEAST_COSINE = 0.05
-_SAME_FACT, _SUPERSEDED_WITHIN, _JUST_ABOVE = 0.95, 0.2, 1e-4
+_SAME_FACT, _SUPERSEDED_WITHIN = 0.95, 0.2
+_JUST_ABOVE = 0.02  # more than age and use can take away again
 _AN_HOUR_MS = 3_600_000
 _NOBODY_IN_PARTICULAR = 0.5
 """The share of the role's weight when the question is in nobody's person."""
