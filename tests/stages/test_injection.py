@@ -18,6 +18,7 @@ from tests.memory.conversing import entries_of
 from libravdb_memory import Memory, load_config
 from libravdb_memory.assemble.render import day
 from libravdb_memory.context import Context
+from libravdb_memory.namespaces import MAX_NAME_BYTES
 
 CORPUS = [
     line.replace("\\n", "\n")
@@ -96,7 +97,8 @@ def test_no_name_and_no_text_breaks_out(memory: Memory, text: str, speaker: str,
     user = f"u{next(numbers)}"
 
     def name(value: str) -> str:
-        return value if value.strip() else "x"
+        shortened = value.encode()[:MAX_NAME_BYTES].decode(errors="ignore")
+        return shortened if shortened.strip() else "x"
 
     memory.ingest("words " + text, user=user, session=name(session), speaker=name(speaker), role=name(role))
     memory.ingest(text, user=user, session="now", speaker=name(speaker), role=name(role))
