@@ -64,8 +64,13 @@ MUTANTS: tuple[tuple[str, str, str], ...] = (
     ("tokens.py", "(8, 5), (5, 2), (4, 1)", "(8, 5), (3, 1), (4, 1)"),
     ("tokens.py", "-(-length * denominator // numerator)", "length * denominator // numerator"),
     ("tokens.py", "max(len(text) // 4, 1)", "len(text) // 4"),
-    ("tokens.py", "+ max(len(lines) - 1, 0)", ""),
-    ("tokens.py", "_CHI[max(map(density, lines), default=0)]", "_CHI[min(map(density, lines), default=0)]"),
+    ("tokens.py", " + max(self.lines - 1, 0)", ""),
+    ("tokens.py", "max(before.density, more.density)", "min(before.density, more.density)"),
+    (
+        "tokens.py",
+        "max(map(self._density.__getitem__, lines), default=0)",
+        "min(map(self._density.__getitem__, lines), default=0)",
+    ),
     ("tokens.py", "int(Decimal(repr(share)) * budget)", "int(share * budget)"),
     # budget and the six claims
     ("assemble/budget.py", "min(max(budget // 10, 16), 128)", "min(max(budget // 10, 16), 256)"),

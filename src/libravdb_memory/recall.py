@@ -36,6 +36,8 @@ _WORDS_ALONE = 0.6
 """How strong evidence is at most when there is no meaning to compare."""
 _FAINT = 0.05
 """How strong evidence is at least: what was found has an order, and a factor of 0 would lose it."""
+_READ_FOR_TIMES = 20_000
+"""Characters of a turn that are looked through for dates."""
 _SPARE = 10
 """Candidates beyond those asked for whose records are read, because the last laws may lift them."""
 
@@ -295,7 +297,7 @@ def _relevant(
 
 
 def _tells_time(record: Record | None) -> bool:
-    return record is not None and tells_time(record.text)
+    return record is not None and tells_time(record.text[:_READ_FOR_TIMES])
 
 
 def _age_s(record: Record, now_ms: int) -> float:
