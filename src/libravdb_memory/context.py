@@ -37,7 +37,7 @@ _Refs: TypeAlias = Mapping[tuple[str, str], int]
 """By session and id."""
 
 _RECALLED_TIERS = frozenset({"elevated", "recalled", "recovered"})
-_RECALLED = 48
+_RECALLED, _MOST_RECALLED, _TOKENS_EACH = 48, 128, 60
 _RECOVERED = 10
 _GUIDANCE = 16
 _COVERING = 8
@@ -142,7 +142,8 @@ class ContextBuilder:
 
     def _offer(self, request: Request, window: _Window) -> tuple[Offer, _Refs, tuple[str, ...]]:
         rules = self._documents.rulebook()
-        sources, k = _sources(request), _RECALLED + _RECOVERED
+        sources, wanted = _sources(request), _wanted(window.frames)
+        k = wanted + _RECOVERED
         question = self._recall.read(request.prompt, sources)
         beside = self._beside.start(
             lambda: (self._recall.by_wording(question, sources, k), self._tail(request, window.frames))
@@ -159,8 +160,8 @@ class ContextBuilder:
             soft=rules.soft,
             turns=() if request.mode == "own" and window.messages else turns,  # there the kept messages are the tail
             elevated=_candidates(guidance, request.session),
-            recalled=_candidates(ranked[:_RECALLED], request.session),
-            recovered=_candidates(ranked[_RECALLED:], request.session) if weak else (),
+            recalled=_candidates(ranked[:wanted], request.session),
+            recovered=_candidates(ranked[wanted:], request.session) if weak else (),
             visible=frozenset((request.prompt, *filter(None, map(plain_text, window.messages)))),
         )
         refs = {(item.record.group, item.record.id): item.record.ref for item in (*guidance, *ranked)}
@@ -250,6 +251,11 @@ class ContextBuilder:
         )
         self._receipts.add(receipt, assembly)
         return receipt
+
+
+def _wanted(budget: int) -> int:
+    """As many candidates as may fill a budget, within bounds: each costs time."""
+    return min(max(_RECALLED, budget // _TOKENS_EACH), _MOST_RECALLED)
 
 
 def _sources(request: Request) -> Sequence[Source]:

@@ -201,8 +201,9 @@ def supersede(scores: Floats, ts: NDArray[np.int64], met: Floats) -> Floats:
     for older in np.argsort(-standing, kind="stable").tolist():
         below = (standing < standing[older]) & (standing[older] - standing <= reach)
         newer = np.flatnonzero(below & alike[older] & (moments > moments[older] + _AN_HOUR_MS))
-        for step, row in enumerate(newer[np.argsort(moments[newer], kind="stable")].tolist(), start=1):
-            standing[row] = standing[older] + step * _JUST_ABOVE
+        by_age = newer[np.argsort(moments[newer], kind="stable")].tolist()
+        for step, row in enumerate(by_age, start=1):
+            standing[row] = standing[older] + _JUST_ABOVE * step / len(by_age)
     superseded = scores.copy()
     superseded[best] = standing
     return superseded
