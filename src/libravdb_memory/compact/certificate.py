@@ -88,8 +88,9 @@ def certify(sources: Iterable[str], summary: str) -> Certificate:
 
 
 def certify_facts(wanted: Iterable[Fact], summary: str) -> Certificate:
+    """A node is read as its summary and its pins, each by itself: what one says must not change how the other reads."""
     said = folded(summary)
-    keys = {(span.kind, span.key) for span in spans(summary)}
+    keys = {(span.kind, span.key) for part in summary.split(f"\n{PREFIX}") for span in spans(part)}
     kept: list[Fact] = []
     missing: list[Fact] = []
     for fact in wanted:
