@@ -15,7 +15,7 @@ import pytest
 from libravdb_memory.errors import StoreCorruptError
 from libravdb_memory.model import Draft
 from libravdb_memory.store.protocol import Key, Place, Put, Remove, Selection, Space
-from libravdb_memory.store.sqlite import places
+from libravdb_memory.store.sqlite import places, tokenrows
 from libravdb_memory.store.sqlite.backup import restore
 from libravdb_memory.store.sqlite.database import Database
 from libravdb_memory.store.sqlite.migrations import STEPS
@@ -308,6 +308,44 @@ def test_places_asked_for_again_are_not_read_again_and_their_number_is_bounded(
             refs = list(range(FIRST + start, FIRST + start + 50))
             assert store.places(refs).keys() == set(refs)
             assert sum(map(len, store._places._kept.values())) == store._places._number <= 500
+
+
+def held(store: SqliteStore) -> int:
+    kept = store._token_rows
+    assert kept._bytes == sum(map(len, kept._kept.values()))
+    return kept._bytes
+
+
+@pytest.mark.parametrize("at_once", [1, 7, 200])
+def test_token_rows_in_memory_stay_within_their_bound(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, at_once: int
+) -> None:
+    monkeypatch.setattr(tokenrows, "_MOST_BYTES", 5_000)
+    with SqliteStore.open(tmp_path) as store:
+        space = fill(store, 200, b"x" * 100)
+        most = 0
+        for start in [*range(0, 200, at_once), 0]:
+            refs = range(FIRST + start, min(FIRST + start + at_once, FIRST + 200))
+            assert store.get_tokens(space, refs).keys() == set(refs)
+            most = max(most, held(store))
+        assert most <= 5_000
+        assert at_once == 200 or most > 3_000
+
+
+def test_token_rows_are_forgotten_with_whatever_changes_them(tmp_path: Path) -> None:
+    with SqliteStore.open(tmp_path) as store:
+        space = fill(store, 9)
+        refs = range(FIRST, FIRST + 9)
+        store.get_tokens(space, refs)
+        assert held(store) > 0
+        store.put_vectors(space, [FIRST], ONE, tokens=[b"other"])
+        assert store.get_tokens(space, refs)[FIRST] == b"other"
+        store.commit([Remove(Key("a", "1", "g"))])
+        store.erase(Selection(keys=(Key("a", "2", "g"),)))
+        assert store.get_tokens(space, refs).keys() == set(refs) - {FIRST + 1, FIRST + 2}
+        space = store.keep_tokens(space, "another rule")
+        assert held(store) == 0
+        assert store.get_tokens(space, refs) == {}
 
 
 def test_a_place_read_before_an_edit_is_not_remembered_after_it() -> None:

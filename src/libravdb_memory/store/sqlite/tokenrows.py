@@ -67,7 +67,7 @@ class TokenRowsKept:
                 return
             self._bytes += sum(len(row) - len(self._kept.get(ref, b"")) for ref, row in read.items())
             self._kept |= read
-            if self._bytes > _MOST_BYTES:
+            while self._bytes > _MOST_BYTES:
                 self._drop_oldest()
 
     def _drop_oldest(self) -> None:
