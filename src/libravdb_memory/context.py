@@ -9,13 +9,13 @@ from __future__ import annotations
 import secrets
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal, TypeAlias, cast
+from typing import Literal, TypeAlias
 
 from libravdb_memory.assemble.budget import AssemblySettings
 from libravdb_memory.assemble.fill import Candidate, Offer, fill
 from libravdb_memory.assemble.messages import MESSAGE_OVERHEAD, Message, keep_recent, plain_text
 from libravdb_memory.assemble.receipt import Assembly
-from libravdb_memory.assemble.tail import TailTurn, base_start
+from libravdb_memory.assemble.tail import TailTurn
 from libravdb_memory.authored import VARIANT, AuthoredDocuments
 from libravdb_memory.beside import Beside
 from libravdb_memory.gathering import Source
@@ -29,7 +29,8 @@ from libravdb_memory.retrieve.dates import anchor_density
 from libravdb_memory.retrieve.hops import hop_scores
 from libravdb_memory.retrieve.recovery import Standing, recovery_signals
 from libravdb_memory.retrieve.route import is_about_dreams
-from libravdb_memory.store.protocol import Equals, Store
+from libravdb_memory.store.protocol import Store
+from libravdb_memory.tailing import newest_records, tail_turns
 from libravdb_memory.tokens import TokenCounter, share_of
 
 Mode: TypeAlias = Literal["augment", "own"]
@@ -41,7 +42,6 @@ _RECALLED, _MOST_RECALLED, _TOKENS_EACH = 48, 128, 60
 _RECOVERED = 10
 _GUIDANCE = 16
 _COVERING = 8
-_TAIL_PAGE = 24
 _LORE_PER_HOP = 4
 _LORE = Source(VARIANT, "document", "global")
 
@@ -170,18 +170,15 @@ class ContextBuilder:
     def _tail(self, request: Request, budget: int) -> tuple[TailTurn, ...]:
         """The newest turns of the session, oldest first: at least as many as the tail could hold, and the first bundle
         of the base tail whole."""
-        target = share_of(budget, self._settings.tail_share)
-        collection, where = history_of(request.namespace), Equals("group", request.session)
-        newest: list[TailTurn] = []
-        price, cursor = 0, None
-        while True:
-            page = self._store.page(collection, where=where, after=cursor, limit=_TAIL_PAGE, newest_first=True)
-            newest += [_tail_turn(record) for record in page.records]
-            price += sum(self._counter.count(record.text) for record in page.records)
-            cursor = page.cursor
-            turns = tuple(reversed(newest))
-            if cursor is None or (price > target and base_start(turns, self._settings.tail_turns) > 0):
-                return turns
+        newest = newest_records(
+            self._store,
+            self._counter,
+            history_of(request.namespace),
+            request.session,
+            target=share_of(budget, self._settings.tail_share),
+            least=self._settings.tail_turns,
+        )
+        return tail_turns(newest)
 
     def _guidance(self, request: Request, recalled: Recalled) -> tuple[Remembered, ...]:
         if recalled.vector is None:
@@ -288,32 +285,7 @@ def _candidate(item: Remembered, session: str) -> Candidate:
     )
 
 
-def _tail_turn(record: Record) -> TailTurn:
-    turn = turn_of(record)
-    return TailTurn(
-        id=turn.id,
-        role=turn.role,
-        text=turn.text,
-        ts=turn.ts,
-        speaker=turn.speaker,
-        session=turn.session,
-        bundle=_text(turn.metadata.get("bundle")),
-        calls=tuple(_texts(turn.metadata.get("tool_calls"))),
-        answers=tuple(_texts(turn.metadata.get("tool_call_id"))),
-    )
-
-
 def _confidence(record: Record) -> float | None:
     confidence = record.metadata.get("confidence")
     return float(confidence) if isinstance(confidence, int | float) else None
 
-
-def _text(value: object) -> str | None:
-    return value if isinstance(value, str) and value else None
-
-
-def _texts(value: object) -> Iterable[str]:
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, list):
-        yield from (item for item in cast(list[object], value) if isinstance(item, str))

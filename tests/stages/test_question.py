@@ -170,6 +170,9 @@ def test_a_question_for_a_time_is_recognised(text: str, asks: bool) -> None:
         ("What went wrong?", 0.0),
         ("port of staging", 0.0),
         ("", 0.0),
+        ("Have I worked with Flask routes in this project?", 0.0),
+        ("How many weeks are there between the freeze and the release?", 0.0),
+        ("How long do we keep raw samples?", 0.5),
     ],
 )
 def test_only_a_question_about_the_present_wants_what_is_latest(text: str, strength: float) -> None:

@@ -33,6 +33,7 @@ from libravdb_memory.store.protocol import (
     AllOf,
     AnyOf,
     Between,
+    Covered,
     Equals,
     Expect,
     Filter,
@@ -788,6 +789,8 @@ class StoreContract:
         for label, step in MARKED.items():
             marked = range(0, len(FILTERED), step)
             store.commit([Mark(Key("f", f"id{n}", f"g{n % 3}"), label) for n in marked])
+        covered = range(1, len(FILTERED), COVERED_EVERY)
+        store.commit([Link(Key("other", "id0", "g0"), Key("f", f"id{n}", f"g{n % 3}")) for n in covered])
         space = store.add_space("sha256:one", "one", DIMENSIONS)
         refs = [todo.ref for todo in store.unembedded(space, 1000)]
         store.put_vectors(space, refs, np.ones((len(refs), DIMENSIONS), np.float32))
@@ -878,6 +881,7 @@ FILTERED: list[dict[str, Json]] = [
 
 
 MARKED = {"third": 3, "seventh": 7}  # label -> every how many-th record has it
+COVERED_EVERY = 4
 
 
 def _scalars() -> st.SearchStrategy[Any]:
@@ -898,6 +902,7 @@ _leaves: st.SearchStrategy[Filter] = st.one_of(
     st.builds(Equals, st.just("id"), st.sampled_from(["id3", "id999", 3])),
     st.builds(Equals, st.just("ts"), st.sampled_from([3, 3.0, "3", True, None])),
     st.builds(Marked, st.sampled_from([*MARKED, "nobody"])),
+    st.builds(Covered),
 )
 filters: st.SearchStrategy[Filter] = st.recursive(
     _leaves,
@@ -928,6 +933,8 @@ def _admits(where: Filter, group: str, record_id: str, ts: int, metadata: Mappin
                 return _is_number(value) and (low is None or value >= low) and (high is None or value <= high)
             case Marked(label):
                 return label in MARKED and ts % MARKED[label] == 0
+            case Covered():
+                return ts % COVERED_EVERY == 1
             case Not(of):
                 return not judge(of)
             case AllOf(parts):

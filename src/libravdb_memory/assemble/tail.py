@@ -53,6 +53,20 @@ def base_start(turns: Sequence[TailTurn], least: int) -> int:
     return bundle_starts(turns)[max(len(turns) - least, 0)]
 
 
+def recent_start(turns: Sequence[TailTurn], prices: Sequence[int], least: int, target: int) -> int:
+    """Where the longest tail of whole bundles begins whose prices add up to no more than the target; never after the
+    base tail."""
+    start, price = base_start(turns, least), 0
+    allowed = set(safe_starts(turns))
+    for index in reversed(range(len(turns))):
+        price += prices[index]
+        if price > target:
+            break
+        if index in allowed:
+            start = min(start, index)
+    return start
+
+
 def _spans(turns: Sequence[TailTurn]) -> Iterator[Span]:
     yield from _requests(turns)
     yield from _tool_calls(turns)

@@ -26,9 +26,11 @@ _SECOND_PERSON = re.compile(r"\b(?:you|your|yours)\b", re.I)
 _WHEN = re.compile(r"\b(?:when|how long|(?:what|which) (?:date|day|time|month|year|week))\b", re.I)
 _PAST = re.compile(
     r"\b(?:did|was|were|had|before|originally|initially|first|used to|ago|when|earlier|previous(?:ly)?|history"
-    r"|happened|went|came|decided|asked|said|told|wrong|caused|broke|failed|found)\b",
+    r"|happened|went|came|decided|asked|said|told|wrong|caused|broke|failed|found)\b"
+    r"|\bbetween\b|^\W*have\b",
     re.I,
 )
+"""Also spans between two moments, and what has ever happened: neither asks for one state."""
 _PRESENT = re.compile(
     r"\b(?:is|are|do|does|has|have|can|should|must)\b|['’]s\b|^\W*(?:what|which|where|who|how)\b", re.I
 )

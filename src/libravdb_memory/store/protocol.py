@@ -117,7 +117,7 @@ class Commit:
     fresh: tuple[bool, ...]
 
 
-# ── filters: a small grammar over "group", "id", "ts", "metadata.<key>" (top-level key) and marks ─────────────────
+# ── filters: a small grammar over "group", "id", "ts", "metadata.<key>" (top-level key), marks and edges ──────────
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,6 +149,11 @@ class Marked:
 
 
 @dataclass(frozen=True, slots=True)
+class Covered:
+    """Some other record covers it (`Link`)."""
+
+
+@dataclass(frozen=True, slots=True)
 class Not:
     of: Filter
 
@@ -163,7 +168,7 @@ class AnyOf:
     of: tuple[Filter, ...]
 
 
-Filter: TypeAlias = "Equals | OneOf | Between | Marked | Not | AllOf | AnyOf"
+Filter: TypeAlias = "Equals | OneOf | Between | Marked | Covered | Not | AllOf | AnyOf"
 
 
 # ── answers ──────────────────────────────────────────────────────────────────────────────────────────────────────

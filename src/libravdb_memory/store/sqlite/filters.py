@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from libravdb_memory.errors import InvalidInputError
 from libravdb_memory.identity import canonical_json
 from libravdb_memory.store.drafts import check_text
-from libravdb_memory.store.protocol import AllOf, AnyOf, Between, Equals, Filter, Marked, Not, OneOf
+from libravdb_memory.store.protocol import AllOf, AnyOf, Between, Covered, Equals, Filter, Marked, Not, OneOf
 from libravdb_memory.store.sqlite.marks import LABEL
 
 _MAX_DEPTH = 50
@@ -77,6 +77,8 @@ class _Translation:
                 _check_label(label)
                 self._values.append(label)
                 return f"EXISTS (SELECT 1 FROM mark WHERE mark.label = {LABEL} AND mark.ref = r.ref)"  # noqa: S608
+            case Covered():
+                return "EXISTS (SELECT 1 FROM edge WHERE edge.child = r.ref)"
             case Not(inner):
                 return f"NOT ({self.of(inner, depth + 1)})"
             case AllOf(parts):

@@ -1,0 +1,71 @@
+"""The newest turns of a session, as the store has them.
+
+Law: what is read holds at least the tail that so many tokens could take, with the first bundle of the base tail whole.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import cast
+
+from libravdb_memory.assemble.tail import TailTurn, base_start, recent_start
+from libravdb_memory.ingest.turns import turn_of
+from libravdb_memory.model import Record
+from libravdb_memory.store.protocol import Equals, Store
+from libravdb_memory.tokens import TokenCounter
+
+_PAGE = 24
+
+
+def newest_records(
+    store: Store, counter: TokenCounter, collection: str, session: str, *, target: int, least: int
+) -> tuple[Record, ...]:
+    """Oldest first: more than `target` tokens of them, or all there are."""
+    newest: list[Record] = []
+    price, cursor = 0, None
+    while True:
+        page = store.page(collection, where=Equals("group", session), after=cursor, limit=_PAGE, newest_first=True)
+        newest += page.records
+        price += sum(counter.count(record.text) for record in page.records)
+        cursor = page.cursor
+        if cursor is None or (price > target and base_start(tail_turns(reversed(newest)), least) > 0):
+            return tuple(reversed(newest))
+
+
+def tail_records(
+    store: Store, counter: TokenCounter, collection: str, session: str, *, target: int, least: int
+) -> tuple[Record, ...]:
+    """The tail that a prompt with so many tokens for it may show, at the most: texts alone are counted here."""
+    newest = newest_records(store, counter, collection, session, target=target, least=least)
+    prices = [counter.count(record.text) for record in newest]
+    return newest[recent_start(tail_turns(newest), prices, least, target) :]
+
+
+def tail_turns(records: Iterable[Record]) -> tuple[TailTurn, ...]:
+    return tuple(map(_tail_turn, records))
+
+
+def _tail_turn(record: Record) -> TailTurn:
+    turn = turn_of(record)
+    return TailTurn(
+        id=turn.id,
+        role=turn.role,
+        text=turn.text,
+        ts=turn.ts,
+        speaker=turn.speaker,
+        session=turn.session,
+        bundle=_text(turn.metadata.get("bundle")),
+        calls=tuple(_texts(turn.metadata.get("tool_calls"))),
+        answers=tuple(_texts(turn.metadata.get("tool_call_id"))),
+    )
+
+
+def _text(value: object) -> str | None:
+    return value if isinstance(value, str) and value else None
+
+
+def _texts(value: object) -> Iterable[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, list):
+        yield from (item for item in cast(list[object], value) if isinstance(item, str))
