@@ -1,7 +1,7 @@
 """Which turns are compacted together, and which summaries are folded.
 
-n eligible turns make c = ceil(max(n, 1) / k) clusters; the i-th belongs to cluster floor(i·c / max(n, 1)), and a bundle
-belongs where its first turn does.
+n eligible turns in a row make c = ceil(max(n, 1) / k) clusters; the i-th belongs to cluster floor(i·c / max(n, 1)), and a
+bundle belongs where its first turn does.
 
 Laws: clusters are chronological, disjoint and cover exactly the eligible turns; nothing in the tail and nothing already
 covered is touched, nor a bundle that reaches into the tail; bundles are never split. Folding joins neighbours only,
@@ -74,12 +74,16 @@ def plan(
     covered: AbstractSet[str],
     bundle_starts: Sequence[int],
     settings: CompactionSettings,
+    breaks: AbstractSet[int] = frozenset(),
 ) -> Plan:
+    """`breaks` are the places before which something else of the session lies that is no part of `turns`: no cluster
+    reaches across."""
     places = eligible(turns, tail_start, covered, bundle_starts)
     if len(places) < LEAST_TURNS:
         behind = "no turn is" if not places else f"only {counted(len(places), 'turn')} is"
         return Plan((), f"{behind} behind the tail and not yet compacted; {LEAST_TURNS} are needed")
-    return Plan(tuple(_clusters(places, bundle_starts, settings.cluster_target)))
+    runs = _unbroken(places, breaks, bundle_starts)
+    return Plan(tuple(cluster for run in runs for cluster in _clusters(run, bundle_starts, settings.cluster_target)))
 
 
 def folds(roots: Sequence[Root], settings: CompactionSettings) -> tuple[tuple[Root, ...], ...]:
@@ -94,6 +98,19 @@ def folds(roots: Sequence[Root], settings: CompactionSettings) -> tuple[tuple[Ro
         chosen.append((start, run))
         excess -= _expected_gain(run, settings)
     return tuple(run for _, run in sorted(chosen, key=lambda found: found[0]))
+
+
+def _unbroken(places: Sequence[int], breaks: AbstractSet[int], bundle_starts: Sequence[int]) -> Iterable[Sequence[int]]:
+    """A turn that was left out breaks a run too: its neighbours are not each other's, unless a bundle binds them."""
+    run: list[int] = []
+    for place in places:
+        apart = run and bundle_starts[place] != bundle_starts[run[-1]]
+        if apart and (place in breaks or place != run[-1] + 1):
+            yield run
+            run = []
+        run.append(place)
+    if run:
+        yield run
 
 
 def _clusters(places: Sequence[int], bundle_starts: Sequence[int], target: int) -> Iterable[Cluster]:

@@ -7,13 +7,22 @@ cut short.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from libravdb_memory.compact.extract import clip
 from libravdb_memory.compact.preserve import tokens_of
 from libravdb_memory.tokens import TokenCounter
 
 
-def prior_context(earlier: Sequence[str], limit: int, counter: TokenCounter) -> str:
+@dataclass(frozen=True, slots=True)
+class Prior:
+    """What is shown, and of how many summaries, the newest ones."""
+
+    text: str = ""
+    count: int = 0
+
+
+def prior_context(earlier: Sequence[str], limit: int, counter: TokenCounter) -> Prior:
     """`earlier` are the summaries before the cluster, oldest first."""
     shown: list[str] = []
     for summary in reversed(earlier):
@@ -21,5 +30,5 @@ def prior_context(earlier: Sequence[str], limit: int, counter: TokenCounter) -> 
             break
         shown.insert(0, summary)
     if not shown and earlier:
-        return clip(earlier[-1], limit, counter)
-    return "\n".join(shown)
+        return Prior(clip(earlier[-1], limit, counter), 1)
+    return Prior("\n".join(shown), len(shown))

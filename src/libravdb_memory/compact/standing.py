@@ -22,6 +22,7 @@ from typing import Literal, Protocol, TypeAlias
 
 from libravdb_memory.compact import standing_signs as signs
 from libravdb_memory.compact.sentences import Span, sentence_spans
+from libravdb_memory.compact.standing_phrases import FOREIGN, states_rule
 
 Modality: TypeAlias = Literal["obligatory", "forbidden", "permitted"]
 
@@ -86,10 +87,10 @@ def _states(text: str, start: int, end: int, marks: Sequence[Mark]) -> bool:
         return False
     if said.endswith("?"):
         return signs.POLITE.match(said) is not None
-    if signs.FOREIGN.search(said):
+    if FOREIGN.search(said):
         return True
     of_the_moment = signs.OCCASION.search(signs.PERMANENT.sub(" ", said)) is not None
-    if not of_the_moment and any(signs.STATED.match(part) for part in _parts(said)):
+    if not of_the_moment and any(map(states_rule, _parts(said))):
         return True
     ends = [*(mark.start for mark in marks[1:]), end]
     return any(
@@ -135,7 +136,9 @@ def _clause_stands(clause: str, modality: Modality, of_the_moment: bool) -> bool
 
 
 def _what_is_ordered(clause: str) -> str:
-    """The clause without what hangs on its object."""
+    """The clause without what hangs on the object of its order."""
+    if signs.ABSOLUTE.match(clause):
+        return clause
     clause = clause[assured.end() :] if (assured := signs.ASSURE.match(clause)) else clause
     hanging = signs.SUBORDINATE.search(clause, 6)
     return clause[: hanging.start()] if hanging else clause
@@ -144,14 +147,14 @@ def _what_is_ordered(clause: str) -> str:
 def _can_recur(condition: str) -> bool:
     if signs.ONE_CASE.match(condition):
         return False
+    condition = signs.THRESHOLD.sub("", condition)
     return signs.OFTEN.search(condition) is not None or signs.POINTED_AT.search(condition) is None
 
 
 def _prohibition_stands(clause: str) -> bool:
     if clause.startswith("no "):
         return signs.NO_RULE.match(clause) is None
-    ordered = re.match(r"(?:don't|stop|quit|avoid|refrain|you|i|we)\b", clause)
-    if not ordered and not signs.DEMAND.match(clause) and not signs.STANCE.match(clause):
+    if not any(sign.match(clause) for sign in (signs.FORBIDS, signs.DEMAND, signs.STANCE)):
         return False
     return not (_about_one_thing(clause) or signs.ONE_TIME.match(clause))
 
@@ -164,7 +167,8 @@ def _demand_stands(clause: str) -> bool:
     if wish := signs.WISH.match(clause):
         return _order_stands(clause[wish.end() :])
     if signs.OF_YOU.match(clause):
-        return signs.GENERAL.search(clause) is not None or signs.DEFINITE.search(clause) is None
+        vague = signs.DEFINITE.search(clause) or (signs.TO_A_FRIEND.search(clause) and " are " not in clause)
+        return signs.GENERAL.search(clause) is not None or not vague
     if _order_stands(clause):
         return True
     return _is_demand(clause) and not re.search(r"\b(?:it|this|these|those)\b", clause)
