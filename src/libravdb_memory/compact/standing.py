@@ -186,7 +186,7 @@ def _order_stands(order: str) -> bool:
         rest = order[assured.end() :]
         return signs.GENERAL.match(rest) is not None and signs.DEFINITE.search(rest) is None
     if signs.STANCE.match(order):
-        return order.startswith("be ") or signs.ITS_OBJECT.match(order) is None
+        return order.startswith(("be ", "keep it ")) or signs.ITS_OBJECT.match(order) is None
     if (habit := signs.HABIT.match(order)) and (
         signs.GENERAL.match(order, habit.end()) or not signs.DEFINITE.search(order)
     ):

@@ -20,7 +20,7 @@ _TALKED_ABOUT = (
 """Things that "the" does not single out: they come with every task."""
 _LASTING_PLACE = (
     r"(?:repo|repository|project|codebase|house|household|team|chat|conversation|family|company|org|workspace|account|"
-    r"thread|blog|book|channel|assistant|city|country|department|office|shop)"
+    r"thread|blog|book|channel|assistant|city|country|department|office|shop|folder|directory|machine)"
 )
 _WRITING = (
     r"(?:message|e?-?mail|answer|reply|response|article|text|post|letter|draft|summary|report|document|mockup|slide|proposal|"
@@ -112,7 +112,10 @@ ONE_TIME = re.compile(
     r"don't (?:bother\b|(?:cancel|send|merge|submit|reply|book|wait|start|stop|go|forget|close|sell|do)\b.{0,60}\bthe\b)"
 )
 """Prohibitions of an act that is done once."""
-ITS_OBJECT = re.compile(r"(?:\S{1,20} ){1,3}(?:it|this|that|them|these|those|him|her)\b(?! (?:anything|any)\b)")
+ITS_OBJECT = re.compile(
+    r"(?:\S{1,20} ){1,3}(?:(?:it|them|these|those|him|her)\b(?! (?:anything|any)\b)|that(?:[.,!]|$| to\b)"
+    rf"|this\b(?! {_LASTING_PLACE}\b))"
+)
 
 GO_AHEAD = re.compile(
     r"(?:you|u) (?:can|may) (?:go|merge|start|begin|proceed|stop|close|push|ship|continue|leave|see|find|tell|take it|"
@@ -156,6 +159,9 @@ POINTED_AT = re.compile(
 STANCE = re.compile(
     r"(?:prefer|favou?r|avoid|assume|treat (?!yourself)|stick (?:to|with)|default to|refrain|respect|remember(?! to\b| when\b)"
     r"|(?:keep|bear) in mind|speak|talk to me|address me|call (?:me|us) (?!when|if|at|back|on|later|a\b|in|asap|before)"
+    r"|(?:call|address|refer to) [a-z' ]{2,30}(?:, not|\bas)\b|keep (?:my|our) .{2,40}\b(?:out of|private|secret|confidential|to)\b"
+    r"|(?:write|speak|talk|reply|answer|e?-?mail)\b.{0,40}\b(?:formally|informally|casually|politely|briefly)\b"
+    r"|keep it (?:short|brief|casual|formal|simple|light|friendly|professional|polite|concise)\b (?:when|with|for|in)\b"
     r"|act as|think of|err on|opt for|always|never"
     r"|be (?!there\b|here\b|back\b|right\b|quick\b|careful\b|on time|sure (?:the|it|this|that)\b)"
     r"|only (?!the\b|this|that|one\b)|ask (?:me |us )?(?:first|before)\b"

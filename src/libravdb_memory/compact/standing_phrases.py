@@ -1,0 +1,117 @@
+"""Rules that order nothing: likings, customs, demands on a kind of thing, and permanence in other tongues.
+
+The expressions are matched at the beginning of a plain sentence (see `standing_signs`) or of a part of it. Law: linear,
+by bounded repetition.
+"""
+
+from __future__ import annotations
+
+import re
+
+_DAYS = r"(?:mon|tues|wednes|thurs|fri|satur|sun)days"
+_NOT_US = r"(?:(?!\b(?:i|he|she|they|it|we|you)\b).)"
+_KIND = r"(?:(?!\b(?:if|i|we|he|she|they|because|which|whether|when)\b).)"
+"""A character of a subject: no other clause begins at it."""
+_HAVE_DONE = r"have (?:[a-z]{2,12}ly )?(?:been|had|done|seen|known|told|said|put|gone|left|kept|[a-z]{2,14}(?:ed|en))\b"
+_RULE_NOUN = r"(?:rule|convention|policy|preference|standard|practice|default|habit|guideline|agreement|norm)"
+_SPOKEN_OF = (
+    r"(?:answer|repl(?:y|ie)|response|explanation|summar(?:y|ie)|date|time|price|unit|e?-?mail|message|commit|test|"
+    r"comment|source|citation|flight|hotel|seat|room|meeting|recipe|report|table|example|name|number|amount|"
+    r"measurement|temperature|suggestion|option|list|paragraph|sentence|word|variable|function|translation)s?"
+)
+_WISHED = r"(?:never|always|don't|only|no|avoid|keep|leave|skip|plan|stick|anything|nothing|list|cut)"
+_DETERMINED = r"(?:the|this|that|it|its|them|an?|some|two|three|more|another|him|her|these|those)\b"
+
+LIKINGS = (
+    r"(?:when i (?:say|write|mention)|by)\b.{1,60}\bi mean\b",
+    r"(?!always)(?:al+wa?ys|alwyas|nver|nevr) [a-z]",
+    r"(?:.{0,60}\b)?i (?:(?:really|strongly|generally|usually|always|much|only|also) )?prefer (?!the\b|this|that|it\b|to\b)",
+    r"i(?:'d| would) (?:really )?(?:prefer|like|love) (?:it )?if you\b",
+    r"i(?:'d| would)?(?: much)? rather (?:have|see|get|you)\b(?! (?:the|this|that|it)\b)",
+    r"i(?:'d| would)? (?:only |really |always )?(?:want|like|expect|need) (?:all|every|any|no) .{2,40}\b(?:in|as|with|to|on|under|"
+    r"without|at)\b",
+    rf"i(?:'d| would)? (?:only |really |always )?(?:want|like|expect) (?!{_DETERMINED}|to\b|you\b)(?:[a-z'-]{{1,16}} ){{0,3}}"
+    rf"{_SPOKEN_OF} (?:in|as|with|without|to|on|under|at|short|first|before|and)\b",
+    r"i like my .{2,40}\b(?:in|on|at|with|without|as|before|after)\b",
+    r"i only (?:ever )?(?:want (?!to\b)|(?:eat|drink|fly|use|take|read|accept|buy|stay|travel)\b)",
+    rf"i don't (?:want|like|need) (?:any (?!trouble|more)|(?!to\b|you\b|{_DETERMINED})[a-z-]{{1,20}}s? (?:in|on|with|at|from|as)\b)",
+    rf"i (?:hate|can't stand|dislike)\b.{{1,80}}[,;] (?:so )?(?:please )?{_WISHED}\b",
+    r"i don't want you to\b",
+    rf"i(?:'m| am| can't| cannot| don't| only| have| hate| never| get)\b.{{2,80}}\bso (?:please |pls )?{_WISHED}\b",
+    r"(?:.{0,40}\b)?i (?:always|never|only ever) (?:want|need|expect) ",
+    r"remember(?::| that\b|,| i\b)(?! (?:bug|time|day|one))",
+    r".{0,160}\b(?:keep|bear) (?:this |that |it )?in mind\b",
+    r".{0,80}\bimportant (?:to me|that you)\b",
+    r".{0,40}\b(?:great|nice|helpful|appreciate|love|good|prefer)\b.{0,40} you\b(?: [a-z]{2,10}){0,2} "
+    r"(?:always|never|stop(?:ped)?|whenever|asked)\b",
+    r"my (?:[a-z-]{2,16} ){1,3}(?:for|on) (?:any|every|each|all)\b",
+    r".{1,80}\b(?:is|are) (?:always|never) .{1,60}\bfor me\b",
+)
+
+CUSTOMS = (
+    r"(?!(?:this|his|its|yes|thanks|sometimes|perhaps|always)\b)[a-z-]{2,16}s (?!are\b|were\b|went\b|was\b|is\b|[a-z]{2,14}ed\b)[a-z]{3,14} "
+    r"[^,]{1,60}, not\b",
+    rf"(?:.{{0,40}}\b)?(?:my|our|the|house|team|ground|new) (?:[a-z-]{{1,16}} ){{0,2}}{_RULE_NOUN}s?\b(?: [a-z`-]{{1,20}}){{0,5}}"
+    r"(?: (?:is|are)\b(?! (?:broken|wrong|stupid|annoying|unclear|old|weird|fine|ok|good)\b)| ?:)",
+    r"(?:tone|style|language|units?|voice|spelling|currency|diet|format) ?: ",
+    r"(?:.{0,60}\b)?we (?:never|always|only) (?!(?:got|had|went|came|were|was|did|made|found|saw|knew|said|thought|took|lost|"
+    r"won|met|ate|ran|wrote|spoke|could|would|have|mind|need|want)\b)[a-z]{1,5}(?:(?!ed\b)[a-z]){0,14}\b",
+    r"(?:in [a-z ]{1,30},? )?we (?:use|write|do|keep|name|store|run|deploy|work|speak|call|put|go|pay|buy|eat|cook|test|review|"
+    r"ship|sign|log|fly|travel)\b.{1,100}[,;] (?:(?:and )?(?:not|never)\b|always\b)",
+    r"we (?:treat|consider|require|forbid|expect|allow) (?!it\b|this|that|them)",
+    r"(?:in [a-z ]{1,30},? )?we don't (?!know|need|have|think|want|understand|see|care|like|get|remember|seem|believe|agree)"
+    r"[a-z]{2,14} (?!it\b|this|that|them|the\b|yet|to\b)[a-z]",
+    r"(?:.{0,60}\b)?that's (?:how|the way) we\b",
+    r"let's (?:never|always|avoid|not ever)\b(?!.{0,40}\b(?:this|that|it)\b)",
+    r"(?:(?!(?:the|this|that|my|his|her|their|your|some|these|those) )[a-z-]{2,16} ){0,2}(?!this|his|its|it's|was|is|has)"
+    r"[a-z-]{2,16}s (?:always )?(?:live|go|belong|stay|get|need)\b(?! (?:to|help|more|a lot)\b).{1,100}(?:, not|\bonly|nowhere|"
+    r"at most|after|before|never|without|columns?|next to)\b",
+    rf"(?!i |he |she |it |they |you |we ).{{3,80}}\b(?:are|is)\b.{{1,60}}, (?:never|always)\b",
+    r"(?:nobody|no one) (?!knows|needs|cares|likes|reads|understands|wants|uses|seems|minds|answers|thinks)[a-z]{2,14}s (?!it\b|me\b)",
+)
+
+DEMANDS = (
+    rf"(?:each|every|all|any|anything|everything|everyone|anyone)\b(?! ?time| of (?:them|us|the|these|those)\b){_KIND}{{1,80}}"
+    rf"\b(?:must|should|shall|needs?|has to|have to|requires?|may not|cannot|gets?|goes?|has an?|have an?)\b(?! {_HAVE_DONE})"
+    r"(?! be (?:back|fine|ok|okay|good|there|done|ready|working|better|right)\b)",
+    rf"(?:nothing|nobody|no one)\b{_KIND}{{1,80}}\b(?:must|should|shall|may)\b(?! {_HAVE_DONE})",
+    r"nothing (?:[a-z]{2,16} ){0,2}(?:goes|leaves|gets|ships)\b",
+    r"(?:nothing|nobody|no one|no [a-z]{2,20})\b.{1,60}\bwithout\b",
+    r"all (?:[a-z-]{2,20} ){1,3}(?:in|as|with|without|via|under|rounded)\b(?=.{1,40}$)",
+    r"(?:[a-z-]{2,20} ){1,3}only(?:,? (?:please|pls|ever))?(?:[.!,;]|$)",
+    r"(?:nothing|no)\b.{2,60}\b(?:please|for me|ever)(?:,? (?:please|ever|thanks))?[.!]*$",
+    r"no [a-z-]{2,20} in (?:any|my|our)\b|no new\b",
+    r"no (?:[a-z-]{2,20} ){0,2}(?!results|errors|changes|hits|issues|problems|warnings|failures|news|matches|signs)"
+    r"[a-z-]{2,20}(?:s|ing) (?:about|in|on|at|before|after|for|with|during|between|from|unless|over|under|to|without)\b"
+    r"(?!.{0,60}\b(?:so far|was|were|found|left)\b)",
+    r"no (?!results|errors|changes|hits|issues|problems|warnings|failures|news|matches|signs|worries|thanks|complaints|regrets|"
+    r"objections|tests|doubts|words|plans|ideas|clues)(?:[a-z-]{2,20} )?[a-z-]{3,20}s(?:,? (?:please|pls))?[.!]*$",
+    r"(?:no|never|not) (?:more|fewer|less|longer) than\b",
+    r"(?:at most|max(?:imum)?|one|two|three) .{2,60}\bper (?:day|week|month|line|slide|page|person|meal|message|file|e?-?mail|"
+    r"session|commit|chapter|paragraph|function|class|module)\b",
+    r"(?:before|after|for|at the (?:start|end) of) (?:each|every|any) (?!.{0,60}\b(?:i|he|she|it|they|was|were)\b)",
+    rf"on (?:weekdays|weekends|{_DAYS})\b(?!.{{0,60}}\b(?:i|he|she|it|they|we)\b)",
+    rf"{_NOT_US}{{0,60}}\bonly (?:ever )?(?:suggest|recommend|propose|offer|use|book|show|send|call|buy|order|pick|plan|write|"
+    r"speak|answer)\b",
+    r"(?:from now on|going forward|in (?:the )?future|henceforth|by default|as a rule)\b"
+    r"(?!,? (?:i'll|i will|i'm|i am|he|she|they|it|looks|is|seems|the)\b)(?!.{0,40}\bwill\b)",
+    r".{1,120}\b(?:from now on|going forward|in future)[.!]*$",
+)
+
+FOREIGN = re.compile(
+    r"\b(?:ab jetzt|ab sofort|künftig|in zukunft|von nun an|désormais|dorénavant|à partir de maintenant|"
+    r"a partir de ahora|de ahora en adelante|d'ora in poi|daqui em diante|a partir de agora|vanaf nu|voortaan|"
+    r"впредь|отныне|с этого момента)\b"
+    r"|从现在起|從現在起|以后请|以後請|请始终|请永远不要|今後は|これからは|앞으로는|من الآن فصاعدا|अब से"
+    r"|\b(?:bitte|por favor|s'il (?:te|vous) plaît|пожалуйста|per favore|alsjeblieft)\b.{0,60}"
+    r"\b(?:immer|nie|niemals|kein|keine|siempre|nunca|toujours|jamais|всегда|никогда|sempre|mai|altijd|nooit)\b"
+    r"|\b(?:immer|nie|niemals|siempre|nunca|toujours|jamais|всегда|никогда|sempre|mai|altijd|nooit)\b.{0,60}"
+    r"\b(?:bitte|por favor|s'il (?:te|vous) plaît|пожалуйста|per favore|alsjeblieft)\b"
+)
+
+_STATED = tuple(re.compile("|".join(group)) for group in (LIKINGS, CUSTOMS, DEMANDS))
+
+
+def states_rule(part: str) -> bool:
+    """Whether a plain sentence, or a part of one, is a liking, a custom or a demand on a kind of thing."""
+    return any(expression.match(part) for expression in _STATED)
