@@ -1,22 +1,32 @@
 """Which turns are guidance that must outlive their summary: kept word by word, above recall.
 
-    shard:  stability >= .35 and the deontic scanner finds a rule
+    shard:  stability >= .35, and the deontic scanner finds a rule that is meant to last (see `standing`)
+    liking: stability >= .35, the scanner is silent, and a liking or custom is stated
     boost:  stability >= .35, the scanner is silent, a surface hint is there, and similarity to a prototype >= .78
 
-Laws: the scanner decides; a model can only add what it missed, never take away; without a model (similarity None) the
-answer of the scanner stands. Hints are linear in the text.
+Laws: the words decide; a model can only add what they do not show, never take away, and is not asked about an order for
+the moment; without a model (similarity None) the answer of the words stands. What is kept is verbatim: the turn, or its
+sentences that state the rule. Hints are linear in the text.
 """
 
 from __future__ import annotations
 
 import math
 import re
+from bisect import bisect_right
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
+from libravdb_memory.compact.sentences import Span, sentence_spans
 from libravdb_memory.compact.settings import CompactionSettings
+from libravdb_memory.compact.standing import CHARACTERS_READ
+from libravdb_memory.tokens import TokenCounter
 
-Reason: TypeAlias = Literal["rule", "like known guidance"]
+Reason: TypeAlias = Literal["rule", "liking or custom", "like known guidance"]
+
+GAP = " … "
+"""Between stretches of a turn that did not stand side by side."""
 
 PROTOTYPES = (
     "Please always answer me in short sentences.",
@@ -63,12 +73,14 @@ _HINT = re.compile(
 @dataclass(frozen=True, slots=True)
 class Evidence:
     """What is known of a turn. `promoted`: the scanner found a rule; `similarity`: to the nearest prototype, None when
-    no model could tell."""
+    no model could tell; `standing`: some sentence states a rule that is meant to last, None when nobody looked and the
+    scanner is believed."""
 
     stability: float
     promoted: bool
     hinted: bool = False
     similarity: float | None = None
+    standing: bool | None = None
 
 
 def hinted(text: str) -> bool:
@@ -78,7 +90,8 @@ def hinted(text: str) -> bool:
 
 def needs_similarity(evidence: Evidence, settings: CompactionSettings) -> bool:
     """Whether a model could still make a difference, so that it is asked only then."""
-    return _stable(evidence, settings) and evidence.hinted and not evidence.promoted
+    silent = not (evidence.promoted or evidence.standing)
+    return _stable(evidence, settings) and evidence.hinted and silent
 
 
 def protection(evidence: Evidence, settings: CompactionSettings) -> Reason | None:
@@ -86,11 +99,53 @@ def protection(evidence: Evidence, settings: CompactionSettings) -> Reason | Non
     if not _stable(evidence, settings):
         return None
     if evidence.promoted:
-        return "rule"
+        return None if evidence.standing is False else "rule"
+    if evidence.standing:
+        return "liking or custom"
     similarity = evidence.similarity
     if not evidence.hinted or similarity is None or not math.isfinite(similarity):
         return None
     return "like known guidance" if similarity >= settings.guidance_prototype else None
+
+
+def shard_text(text: str, rules: Sequence[Span], limit_tokens: int, counter: TokenCounter) -> str:
+    """What to keep of a protected turn, verbatim: all of it within the limit; else the sentences of its `rules`, then
+    the sentence before each as far as they fit. Longer than the limit only when the first sentence alone is."""
+    if counter.count(text) <= limit_tokens:
+        return text
+    sentences = sentence_spans(text[:CHARACTERS_READ])
+    stated = list(rules) or [span for span in sentences if hinted(text[slice(*span)])] or list(sentences[:1])
+    chosen = _within(text, stated, stated[:1], limit_tokens, counter)
+    starts = [start for start, _ in sentences]
+    before = [sentences[place - 1] for start, _ in chosen if (place := bisect_right(starts, start) - 1) > 0]
+    return _joined(text, _within(text, before, chosen, limit_tokens, counter))
+
+
+def _within(
+    text: str, offered: Sequence[Span], chosen: Sequence[Span], limit_tokens: int, counter: TokenCounter
+) -> list[Span]:
+    """The chosen spans and those offered that fit beside them, in order of the text."""
+    kept = list(chosen)
+    cost = counter.count(_joined(text, kept))
+    for span in offered:
+        if cost >= limit_tokens:
+            break
+        more = sorted({*kept, span})
+        price = counter.count(_joined(text, more))
+        if price <= limit_tokens:
+            kept, cost = more, price
+    return kept
+
+
+def _joined(text: str, spans: Sequence[Span]) -> str:
+    """Neighbours as they stand in the text, others with a gap between."""
+    runs: list[Span] = []
+    for start, end in spans:
+        if runs and not text[runs[-1][1] : start].strip():
+            runs[-1] = (runs[-1][0], end)
+        else:
+            runs.append((start, end))
+    return GAP.join(text[start:end] for start, end in runs)
 
 
 def _stable(evidence: Evidence, settings: CompactionSettings) -> bool:

@@ -10,8 +10,8 @@ for the moment ("Run the tests again."). Here its marks are weighed, sentence by
 and likings and customs ("I prefer tabs", "our convention is …"), which order nothing, are found beside them.
 
 Laws: pure, deterministic, linear; spans are sentences of the text, ordered and disjoint; what lies behind the first
-`CHARACTERS_READ` characters is not read, nor more than `SENTENCE_READ` of one sentence. When in doubt an order passes and
-a prohibition or a liking stands. English, and a few words of permanence in other tongues.
+`CHARACTERS_READ` characters is not read, nor more than `SENTENCE_READ` of one sentence. When in doubt an order passes
+and a prohibition or a liking stands. English, and a few words of permanence in other tongues.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from libravdb_memory.compact.standing_phrases import FOREIGN, states_rule
 
 Modality: TypeAlias = Literal["obligatory", "forbidden", "permitted"]
 
-CHARACTERS_READ = 200_000
+CHARACTERS_READ = 100_000
 SENTENCE_READ = 600
 
 _FENCE = re.compile(r"^[ \t]{0,3}(```|~~~)", re.M)
@@ -37,8 +37,8 @@ _BULLET = re.compile(r"(?:[-*+•#]{1,6}|\d{1,3}[.)]) ")
 _SPELLINGS = str.maketrans({"’": "'", "‘": "'", "*": "", "~": ""})
 _CONTRACTIONS = re.compile(r"\b(?:dont|do not|donot|doesnt|shouldnt|mustnt|cant|wont|id|im)\b")
 _WHOLE = {
-    "dont": "don't", "do not": "don't", "donot": "don't", "doesnt": "doesn't", "shouldnt": "shouldn't", "mustnt": "mustn't",
-    "cant": "can't", "wont": "won't", "id": "i'd", "im": "i'm",
+    "dont": "don't", "do not": "don't", "donot": "don't", "doesnt": "doesn't", "shouldnt": "shouldn't",
+    "mustnt": "mustn't", "cant": "can't", "wont": "won't", "id": "i'd", "im": "i'm",
 }  # fmt: skip
 
 

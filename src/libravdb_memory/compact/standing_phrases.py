@@ -25,16 +25,20 @@ _DETERMINED = r"(?:the|this|that|it|its|them|an?|some|two|three|more|another|him
 LIKINGS = (
     r"(?:when i (?:say|write|mention)|by)\b.{1,60}\bi mean\b",
     r"(?!always)(?:al+wa?ys|alwyas|nver|nevr) [a-z]",
-    r"(?:.{0,60}\b)?i (?:(?:really|strongly|generally|usually|always|much|only|also) )?prefer (?!the\b|this|that|it\b|to\b)",
+    r"(?:.{0,60}\b)?i (?:(?:really|strongly|generally|usually|always|much|only|also) )?prefer (?!the\b|this|"
+    r"that|it\b|to\b)",
     r"i(?:'d| would) (?:really )?(?:prefer|like|love) (?:it )?if you\b",
     r"i(?:'d| would)?(?: much)? rather (?:have|see|get|you)\b(?! (?:the|this|that|it)\b)",
-    r"i(?:'d| would)? (?:only |really |always )?(?:want|like|expect|need) (?:all|every|any|no) .{2,40}\b(?:in|as|with|to|on|under|"
+    r"i(?:'d| would)? (?:only |really |always )?(?:want|like|expect|need) (?:all|every|any|no) .{2,40}\b(?:in|"
+    r"as|with|to|on|under|"
     r"without|at)\b",
-    rf"i(?:'d| would)? (?:only |really |always )?(?:want|like|expect) (?!{_DETERMINED}|to\b|you\b)(?:[a-z'-]{{1,16}} ){{0,3}}"
+    rf"i(?:'d| would)? (?:only |really |always )?(?:want|like|expect) (?!{_DETERMINED}|to\b|"
+    r"you\b)(?:[a-z'-]{1,16} ){0,3}"
     rf"{_SPOKEN_OF} (?:in|as|with|without|to|on|under|at|short|first|before|and)\b",
     r"i like my .{2,40}\b(?:in|on|at|with|without|as|before|after)\b",
     r"i only (?:ever )?(?:want (?!to\b)|(?:eat|drink|fly|use|take|read|accept|buy|stay|travel)\b)",
-    rf"i don't (?:want|like|need) (?:any (?!trouble|more)|(?!to\b|you\b|{_DETERMINED})[a-z-]{{1,20}}s? (?:in|on|with|at|from|as)\b)",
+    rf"i don't (?:want|like|need) (?:any (?!trouble|more)|(?!to\b|you\b|{_DETERMINED})[a-z-]{{1,20}}s? (?:in|on|"
+    r"with|at|from|as)\b)",
     rf"i (?:hate|can't stand|dislike)\b.{{1,80}}[,;] (?:so )?(?:please )?{_WISHED}\b",
     r"i don't want you to\b",
     rf"i(?:'m| am| can't| cannot| don't| only| have| hate| never| get)\b.{{2,80}}\bso (?:please |pls )?{_WISHED}\b",
@@ -49,30 +53,40 @@ LIKINGS = (
 )
 
 CUSTOMS = (
-    r"(?!(?:this|his|its|yes|thanks|sometimes|perhaps|always)\b)[a-z-]{2,16}s (?!are\b|were\b|went\b|was\b|is\b|[a-z]{2,14}ed\b)[a-z]{3,14} "
+    r"(?!(?:this|his|its|yes|thanks|sometimes|perhaps|always)\b)[a-z-]{2,16}s (?!are\b|were\b|went\b|was\b|is\b|"
+    r"[a-z]{2,14}ed\b)[a-z]{3,14} "
     r"[^,]{1,60}, not\b",
-    rf"(?:.{{0,40}}\b)?(?:my|our|the|house|team|ground|new) (?:[a-z-]{{1,16}} ){{0,2}}{_RULE_NOUN}s?\b(?: [a-z`-]{{1,20}}){{0,5}}"
+    r"(?:.{0,40}\b)?(?:my|our|the|house|team|ground|"
+    rf"new) (?:[a-z-]{{1,16}} ){{0,2}}{_RULE_NOUN}s?\b(?: [a-z`-]{{1,20}}){{0,5}}"
     r"(?: (?:is|are)\b(?! (?:broken|wrong|stupid|annoying|unclear|old|weird|fine|ok|good)\b)| ?:)",
     r"(?:tone|style|language|units?|voice|spelling|currency|diet|format) ?: ",
-    r"(?:.{0,60}\b)?we (?:never|always|only) (?!(?:got|had|went|came|were|was|did|made|found|saw|knew|said|thought|took|lost|"
+    r"(?:.{0,60}\b)?we (?:never|always|only) (?!(?:got|had|went|came|were|was|did|made|found|saw|knew|said|"
+    r"thought|took|lost|"
     r"won|met|ate|ran|wrote|spoke|could|would|have|mind|need|want)\b)[a-z]{1,5}(?:(?!ed\b)[a-z]){0,14}\b",
-    r"(?:in [a-z ]{1,30},? )?we (?:use|write|do|keep|name|store|run|deploy|work|speak|call|put|go|pay|buy|eat|cook|test|review|"
+    r"(?:in [a-z ]{1,30},? )?we (?:use|write|do|keep|name|store|run|deploy|work|speak|call|put|go|pay|buy|eat|"
+    r"cook|test|review|"
     r"ship|sign|log|fly|travel)\b.{1,100}[,;] (?:(?:and )?(?:not|never)\b|always\b)",
     r"we (?:treat|consider|require|forbid|expect|allow) (?!it\b|this|that|them)",
-    r"(?:in [a-z ]{1,30},? )?we don't (?!know|need|have|think|want|understand|see|care|like|get|remember|seem|believe|agree)"
+    r"(?:in [a-z ]{1,30},? )?we don't (?!know|need|have|think|want|understand|see|care|like|get|remember|seem|"
+    r"believe|agree)"
     r"[a-z]{2,14} (?!it\b|this|that|them|the\b|yet|to\b)[a-z]",
     r"(?:.{0,60}\b)?that's (?:how|the way) we\b",
     r"let's (?:never|always|avoid|not ever)\b(?!.{0,40}\b(?:this|that|it)\b)",
-    r"(?:(?!(?:the|this|that|my|his|her|their|your|some|these|those) )[a-z-]{2,16} ){0,2}(?!this|his|its|it's|was|is|has)"
-    r"[a-z-]{2,16}s (?:always )?(?:live|go|belong|stay|get|need)\b(?! (?:to|help|more|a lot)\b).{1,100}(?:, not|\bonly|nowhere|"
+    r"(?:(?!(?:the|this|that|my|his|her|their|your|some|these|those) )[a-z-]{2,16} ){0,2}(?!this|his|its|it's|"
+    r"was|is|has)"
+    r"[a-z-]{2,16}s (?:always )?(?:live|go|belong|stay|get|need)\b(?! (?:to|help|more|a lot)\b).{1,100}(?:, not|"
+    r"\bonly|nowhere|"
     r"at most|after|before|never|without|columns?|next to)\b",
-    rf"(?!i |he |she |it |they |you |we ).{{3,80}}\b(?:are|is)\b.{{1,60}}, (?:never|always)\b",
-    r"(?:nobody|no one) (?!knows|needs|cares|likes|reads|understands|wants|uses|seems|minds|answers|thinks)[a-z]{2,14}s (?!it\b|me\b)",
+    r"(?!i |he |she |it |they |you |we ).{3,80}\b(?:are|is)\b.{1,60}, (?:never|always)\b",
+    r"(?:nobody|no one) (?!knows|needs|cares|likes|reads|understands|wants|uses|seems|minds|answers|"
+    r"thinks)[a-z]{2,14}s (?!it\b|me\b)",
 )
 
 DEMANDS = (
-    rf"(?:each|every|all|any|anything|everything|everyone|anyone)\b(?! ?time| of (?:them|us|the|these|those)\b){_KIND}{{1,80}}"
-    rf"\b(?:must|should|shall|needs?|has to|have to|requires?|may not|cannot|gets?|goes?|has an?|have an?)\b(?! {_HAVE_DONE})"
+    r"(?:each|every|all|any|anything|everything|everyone|anyone)\b(?! ?time| of (?:them|us|the|these|"
+    rf"those)\b){_KIND}{{1,80}}"
+    r"\b(?:must|should|shall|needs?|has to|have to|requires?|may not|cannot|gets?|goes?|has an?|"
+    rf"have an?)\b(?! {_HAVE_DONE})"
     r"(?! be (?:back|fine|ok|okay|good|there|done|ready|working|better|right)\b)",
     rf"(?:nothing|nobody|no one)\b{_KIND}{{1,80}}\b(?:must|should|shall|may)\b(?! {_HAVE_DONE})",
     r"nothing (?:[a-z]{2,16} ){0,2}(?:goes|leaves|gets|ships)\b",
@@ -84,14 +98,17 @@ DEMANDS = (
     r"no (?:[a-z-]{2,20} ){0,2}(?!results|errors|changes|hits|issues|problems|warnings|failures|news|matches|signs)"
     r"[a-z-]{2,20}(?:s|ing) (?:about|in|on|at|before|after|for|with|during|between|from|unless|over|under|to|without)\b"
     r"(?!.{0,60}\b(?:so far|was|were|found|left)\b)",
-    r"no (?!results|errors|changes|hits|issues|problems|warnings|failures|news|matches|signs|worries|thanks|complaints|regrets|"
+    r"no (?!results|errors|changes|hits|issues|problems|warnings|failures|news|matches|signs|worries|thanks|"
+    r"complaints|regrets|"
     r"objections|tests|doubts|words|plans|ideas|clues)(?:[a-z-]{2,20} )?[a-z-]{3,20}s(?:,? (?:please|pls))?[.!]*$",
     r"(?:no|never|not) (?:more|fewer|less|longer) than\b",
-    r"(?:at most|max(?:imum)?|one|two|three) .{2,60}\bper (?:day|week|month|line|slide|page|person|meal|message|file|e?-?mail|"
+    r"(?:at most|max(?:imum)?|one|two|three) .{2,60}\bper (?:day|week|month|line|slide|page|person|meal|message|"
+    r"file|e?-?mail|"
     r"session|commit|chapter|paragraph|function|class|module)\b",
     r"(?:before|after|for|at the (?:start|end) of) (?:each|every|any) (?!.{0,60}\b(?:i|he|she|it|they|was|were)\b)",
     rf"on (?:weekdays|weekends|{_DAYS})\b(?!.{{0,60}}\b(?:i|he|she|it|they|we)\b)",
-    rf"{_NOT_US}{{0,60}}\bonly (?:ever )?(?:suggest|recommend|propose|offer|use|book|show|send|call|buy|order|pick|plan|write|"
+    rf"{_NOT_US}{{0,60}}\bonly (?:ever )?(?:suggest|recommend|propose|offer|use|book|show|send|call|buy|order|"
+    r"pick|plan|write|"
     r"speak|answer)\b",
     r"(?:from now on|going forward|in (?:the )?future|henceforth|by default|as a rule)\b"
     r"(?!,? (?:i'll|i will|i'm|i am|he|she|they|it|looks|is|seems|the)\b)(?!.{0,40}\bwill\b)",

@@ -23,12 +23,14 @@ _LASTING_PLACE = (
     r"thread|blog|book|channel|assistant|city|country|department|office|shop|folder|directory|machine)"
 )
 _WRITING = (
-    r"(?:message|e?-?mail|answer|reply|response|article|text|post|letter|draft|summary|report|document|mockup|slide|proposal|"
+    r"(?:message|e?-?mail|answer|reply|response|article|text|post|letter|draft|summary|report|document|mockup|"
+    r"slide|proposal|"
     r"session|meeting|commit|release|trip|meal|purchase|call)s?"
 )
 
 LEAD = re.compile(
-    r"(?:(?:pretty please|please|pls|plz|also|and|so|but|ok|okay|yes|yeah|no(?=[,:!])|then|just|well|oh|kindly|however|hey|hi|"
+    r"(?:(?:pretty please|please|pls|plz|also|and|so|but|ok|okay|yes|yeah|no(?=[,:!])|then|just|well|oh|kindly|"
+    r"however|hey|hi|"
     r"again|btw|one (?:more )?thing|in short)\b[ ,:!-]{1,3}){1,4}"
 )
 """Words before the first that says something."""
@@ -43,7 +45,8 @@ PERMANENT = re.compile(
     r"|without (?:my|our) (?:ok|okay|approval|consent|permission|knowledge)|for everything|in everything)\b"
     r"|\b(?:don't|no|not|nothing|nobody)\b[^.!?]{1,80}\bever\b|\bdon't ever\b"
     r"|\b(?:whatever|wherever|whichever) (?:i|you|we)\b"
-    rf"|\b(?:in|for|on|with|of|before|after) (?:all|every|each|any) (?:(?:my|our|new|future)\b|(?:[a-z-]{{1,16}} )?{_WRITING}\b"
+    r"|\b(?:in|for|on|with|of|before|after) (?:all|every|each|any) (?:(?:my|our|new|future)\b|"
+    rf"(?:[a-z-]{{1,16}} )?{_WRITING}\b"
     r"(?! (?:in|on|from) ))"
     r"|\bevery [a-z-]{2,16} (?:i|you) (?:tell|mention|send|give|make|ask|write|plan|book|say)\b"
 )
@@ -52,19 +55,22 @@ PERMANENT = re.compile(
 OCCASION = re.compile(
     r"\b(?:(?<!from )now(?! on\b)|again|this time|for now|for (?:the|a) (?:moment|minute)|at the moment|right away|yet"
     r"|today|tonight|tomorrow|once more|asap|immediately|temporar(?:y|ily)|as well"
-    r"|this (?:morning|afternoon|evening|week|weekend|month|quarter|year|once|one)|just this|next (?:week|weekend|month)"
+    r"|this (?:morning|afternoon|evening|week|weekend|month|quarter|year|once|one)|just this|next (?:week|"
+    r"weekend|month)"
     rf"|(?:on|by|until|next|this) {_DAY}(?!s)|in a (?:minute|moment|sec|second))\b|^first\b|\binstead[.!]?$"
 )
 """Words of the moment."""
 
 THIS_ONE = re.compile(
     rf"\b(?:this|these|those)\b(?! {_LASTING_PLACE}\b)|\b(?:in|with|on|for|of|to|about|from|at) that\b|\bthat[.!]?$"
-    r"|\bthere\b(?! (?:is|are))|\bhere[.!]?$"
+    r"|\bthere\b(?! (?:is|are))|\bhere[.!]?$|^don't (?!assume|say|claim|forget|suggest|pretend|mention|"
+    r"think)[a-z]{2,14} that\b"
 )
 """A pointing finger; not at what lasts, like this project."""
 
 DEFINITE = re.compile(
-    r"\b(?:the (?!(?:active|passive|present|past|oxford|metric|imperial|imperative|formal|first|third)\b)|this|that|these|those|"
+    r"\b(?:the (?!(?:active|passive|present|past|oxford|metric|imperial|imperative|formal|first|third)\b)|this|"
+    r"that|these|those|"
     r"it|them|him|her|there|here)\b"
 )
 GENERAL = re.compile(
@@ -79,13 +85,16 @@ REPORTED = re.compile(
     r"(?:docs?|people|they|guides?|rules|books?|manuals?) (?:always |all )?(?:say|state|recommend|tell))\b"
     r"|\b(?:notes|minutes|briefing|manual|readme|guide|sign|poster|text|paragraph|quote|e?-?mail|message|slogan|"
     r"following)\b[^:]{0,40}: ?[^ ]"
-    r"|^(?:write|draft|compose|translate|proofread|reply|post|text|print|say|send|tell|summari[sz]e|rephrase|rewrite|make)"
+    r"|\b[a-z]{0,30}(?:error|exception|warning|fatal|panic|warn|err!)(?: \[[^\]]{1,40}\])?: ?[^ ]"
+    r"|^(?:write|draft|compose|translate|proofread|reply|post|text|print|say|send|tell|summari[sz]e|rephrase|"
+    r"rewrite|make)"
     r"\b[^:]{0,80}: ?[^ ]"
 )
-"""Somebody else's rule, or one that is to be written for somebody."""
+"""Somebody else's rule, a program's complaint, or a rule that is to be written for somebody."""
 
 HYPOTHETICAL = re.compile(
-    r"(?:suppose|imagine|picture|assuming|pretend|what if|let's say|say we|if (?:i|you|he|she|they|we) (?:were|was|had))\b"
+    r"(?:suppose|imagine|picture|assuming|pretend|what if|let's say|say we|if (?:i|you|he|she|they|we) (?:were|"
+    r"was|had))\b"
     rf"|.{{0,200}}\b(?:should|must|could|would)(?:n't| not)? {_HAVE_DONE}"
     r"|(?:in (?:the )?future|going forward),? (?:[a-z]{2,16} ){0,3}(?:will|looks?|seems?)\b"
 )
@@ -109,7 +118,8 @@ NO_RULE = re.compile(
 )
 """What "no" reports rather than forbids."""
 ONE_TIME = re.compile(
-    r"don't (?:bother\b|(?:cancel|send|merge|submit|reply|book|wait|start|stop|go|forget|close|sell|do)\b.{0,60}\bthe\b)"
+    r"don't (?:bother\b|(?:cancel|send|merge|submit|reply|book|wait|start|stop|go|forget|close|sell|"
+    r"do)\b.{0,60}\bthe\b)"
 )
 """Prohibitions of an act that is done once."""
 ITS_OBJECT = re.compile(
@@ -126,9 +136,11 @@ WISH = re.compile(
     r"(?:i|we)(?:'d| would)? (?:really )?(?:want|need|expect|like|prefer|ask) (?:for )?you to (?:please )?"
 )
 DEMAND = re.compile(
-    rf"{_KIND}{{1,200}}\b(?:(?:must|should|shall|need|can|may)n't|must|should|shall|needs?(?! (?:as|more|less|about|some|a bit|"
+    rf"{_KIND}{{1,200}}\b(?:(?:must|should|shall|need|can|may)n't|must|should|shall|needs?(?! (?:as|more|less|"
+    r"about|some|a bit|"
     r"help|\d))|has to|have to|requires?|cannot|may not|is required|are required|is mandatory|are mandatory|"
-    r"is forbidden|are forbidden|(?:is|are) not (?:allowed|permitted)|allowed)\b(?!.{0,60}\b(?:somewhere|somehow|soon)\b)"
+    r"is forbidden|are forbidden|(?:is|are) not (?:allowed|permitted)|allowed)\b(?!.{0,60}\b(?:somewhere|"
+    r"somehow|soon)\b)"
 )
 LABEL = re.compile(
     r"(?:[a-z]{1,16} ){0,2}(?:rule|convention|policy|preference|standard|practice|guideline|requirement|constraint|"
@@ -144,7 +156,8 @@ TRAILING = re.compile(
     r"|.{3,200}?\bunless\b(.{0,160})"
 )
 OFTEN = re.compile(
-    r"\b(?:any|every|each|all|whatever|not sure|unsure|in doubt|uncertain|stuck|an? (?!minute|moment|second|sec|chance|bit)[a-z])"
+    r"\b(?:any|every|each|all|whatever|not sure|unsure|in doubt|uncertain|stuck|an? (?!minute|moment|second|sec|"
+    r"chance|bit)[a-z])"
 )
 THRESHOLD = re.compile(r"\b(?:over|under|above|below|than|within|least|most) \S{0,4}\d\S{0,12}")
 ONE_CASE = re.compile(rf" ?(?:it|this|that|they|he|she|we|the (?!{_TALKED_ABOUT}\b))\b")
@@ -157,18 +170,22 @@ POINTED_AT = re.compile(
 """What makes a condition one that is met once: "if it fails", "when you're done"."""
 
 STANCE = re.compile(
-    r"(?:prefer|favou?r|avoid|assume|treat (?!yourself)|stick (?:to|with)|default to|refrain|respect|remember(?! to\b| when\b)"
+    r"(?:prefer|favou?r|avoid|assume|treat (?!yourself)|stick (?:to|with)|default to|refrain|respect|"
+    r"remember(?! to\b| when\b)"
     r"|(?:keep|bear) in mind|speak|talk to me|address me|call (?:me|us) (?!when|if|at|back|on|later|a\b|in|asap|before)"
-    r"|(?:call|address|refer to) [a-z' ]{2,30}(?:, not|\bas)\b|keep (?:my|our) .{2,40}\b(?:out of|private|secret|confidential|to)\b"
+    r"|(?:call|address|refer to) [a-z' ]{2,30}(?:, not|\bas)\b|keep (?:my|our) .{2,40}\b(?:out of|private|"
+    r"secret|confidential|to)\b"
     r"|(?:write|speak|talk|reply|answer|e?-?mail)\b.{0,40}\b(?:formally|informally|casually|politely|briefly)\b"
     r"|keep it (?:short|brief|casual|formal|simple|light|friendly|professional|polite|concise)\b (?:when|with|for|in)\b"
     r"|act as|think of|err on|opt for|always|never"
     r"|be (?!there\b|here\b|back\b|right\b|quick\b|careful\b|on time|sure (?:the|it|this|that)\b)"
     r"|only (?!the\b|this|that|one\b)|ask (?:me |us )?(?:first|before)\b"
-    r"|(?:skip|drop|omit|spare me|cut|lose|forget) (?:all )?(?:the |your )?(?:disclaimers?|pleasantries|small talk|preambles?|"
+    r"|(?:skip|drop|omit|spare me|cut|lose|forget) (?:all )?(?:the |your )?(?:disclaimers?|pleasantries|"
+    r"small talk|preambles?|"
     r"apologies|jargon|fluff|flattery|emojis?|caveats|filler|buzzwords|hedging)\b"
     r"|write (?:in (?:the )?(?:first|second|third|active|passive|present|past|plain|simple|short|full)|like|as if)\b"
-    r"|(?:give|state|express|quote|write|put|keep)(?: me)? (?!(?:the|an?|this|that|it|some|two|three)\b)(?:[a-z-]{2,16} )?"
+    r"|(?:give|state|express|quote|write|put|keep)(?: me)? (?!(?:the|an?|this|that|it|some|two|"
+    r"three)\b)(?:[a-z-]{2,16} )?"
     r"[a-z-]{2,16}s (?:in (?!the\b|an?\b|this|that)|as\b))"
 )
 """Orders to be or to hold rather than to do."""
@@ -176,7 +193,8 @@ STANCE = re.compile(
 HABIT = re.compile(
     r"(?:(?:use|keep|answer|reply|respond|spell|format|name|cite|quote|express|indent|capitali[sz]e|abbreviate|greet"
     r"|round|limit|phrase|correct)"
-    rf" (?!(?:the (?!(?:active|passive|oxford|metric|imperial|imperative)\b)|(?:an?|this|that|these|those|it|its|them|him|her|me|us"
+    r" (?!(?:the (?!(?:active|passive|oxford|metric|imperial|imperative)\b)|(?:an?|this|that|these|those|it|"
+    r"its|them|him|her|me|us"
     r"|one|two|three|some|another|both|more|port|option|version|plan|number|main|master|branch|going|[a-z]{2,20}ing)\b)"
     rf"|[{CODE}{QUOTE}]|\S{{0,20}}\d)"
     r"|(?:write|speak|explain|give|ask) (?:in (?!the\b|this|that|an?\b)|before\b|me (?:first|before)\b))"
