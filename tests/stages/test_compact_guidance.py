@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -16,23 +18,32 @@ evidence = st.builds(
     st.booleans(),
     st.booleans(),
     st.one_of(st.none(), st.floats(-1, 1), st.just(float("nan"))),
+    st.sampled_from([None, False, True]),
 )
 
 
 @given(evidence, st.one_of(st.none(), st.floats(-1, 1)))
 def test_a_model_can_add_protection_and_never_take_it_away(known: Evidence, similarity: float | None) -> None:
-    without = protection(Evidence(known.stability, known.promoted, known.hinted), SETTINGS)
-    told = protection(Evidence(known.stability, known.promoted, known.hinted, similarity), SETTINGS)
-    assert without in (None, "rule")
+    without = protection(replace(known, similarity=None), SETTINGS)
+    told = protection(replace(known, similarity=similarity), SETTINGS)
+    assert without in (None, "rule", "liking or custom")
     assert without is None or told == without
 
 
 @given(evidence)
+def test_an_order_for_the_moment_is_never_protected(known: Evidence) -> None:
+    assert protection(replace(known, promoted=True, standing=False), SETTINGS) is None
+
+
+@given(evidence)
+def test_only_a_stable_turn_is_protected(known: Evidence) -> None:
+    if known.stability < SETTINGS.guidance_stability:
+        assert protection(known, SETTINGS) is None
+
+
+@given(evidence)
 def test_a_model_is_asked_exactly_where_it_could_matter(known: Evidence) -> None:
-    answers = {
-        protection(Evidence(known.stability, known.promoted, known.hinted, similarity), SETTINGS)
-        for similarity in (None, -1.0, 1.0)
-    }
+    answers = {protection(replace(known, similarity=similarity), SETTINGS) for similarity in (None, -1.0, 1.0)}
     assert needs_similarity(known, SETTINGS) == (len(answers) > 1)
 
 
@@ -54,6 +65,33 @@ def test_protection_follows_the_law_at_its_edges(
     stability: float, promoted: bool, hint: bool, similarity: float | None, reason: str | None
 ) -> None:
     assert protection(Evidence(stability, promoted, hint, similarity), SETTINGS) == reason
+
+
+@pytest.mark.parametrize(
+    ("promoted", "standing", "similarity", "reason"),
+    [
+        (True, True, None, "rule"),
+        (True, False, 1.0, None),
+        (True, None, None, "rule"),
+        (False, True, None, "liking or custom"),
+        (False, False, 0.9, "like known guidance"),
+        (False, None, 0.9, "like known guidance"),
+        (False, False, 0.5, None),
+    ],
+)
+def test_what_lasts_is_kept_and_the_model_rescues_only_where_the_words_are_silent(
+    promoted: bool, standing: bool | None, similarity: float | None, reason: str | None
+) -> None:
+    known = Evidence(0.5, promoted, hinted=True, similarity=similarity, standing=standing)
+    assert protection(known, SETTINGS) == reason
+
+
+@pytest.mark.parametrize("text", PROTOTYPES)
+def test_every_prototype_of_guidance_stands_by_its_words_alone(text: str) -> None:
+    from libravdb_memory.compact.standing import standing_rules
+    from libravdb_memory.ingest.deontic import scan
+
+    assert standing_rules(text, scan(text).marks)
 
 
 @pytest.mark.parametrize("text", PROTOTYPES)
