@@ -1,0 +1,127 @@
+"""Values that a name gives away: `password = …`, `"apiKey": "…"`, `SECRET=…`, `--token …`, `<password>…</password>`.
+
+Law: the name must end in a word of ASSIGNED, so `token_count`, `password_hash` and `primary_key` are none; how strictly
+a value is judged depends on the name, because people choose passwords and machines make tokens. A long value that is
+no secret is not searched again, so reading is linear.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Literal, NamedTuple, TypeAlias
+
+from .plausible import is_passphrase, is_password, is_secret, is_token
+from .view import FILL, Secret, lowered
+
+Strictness: TypeAlias = Literal["password", "secret", "api key", "token"]
+
+ASSIGNED: tuple[tuple[Strictness, str], ...] = (
+    ("password", "password|passwd|passwort|passphrase|passcode|kennwort|contraseña|wachtwoord|pswd|pwd|pass|psk"),
+    (
+        "secret",
+        "client_?-?secret|secret_?-?(?:access_?-?)?key(?:_?-?base)?|secrets?"
+        "|(?:master|encryption|encrypt|signing|private|hmac|session|cookie)_?-?key",
+    ),
+    (
+        "api key",
+        "(?:api|access|account|app|application|auth|service|storage|subscription|license|rapidapi|admin|deploy|consumer)"
+        "[ _-]?key|appid|api[_-]?secret",
+    ),
+    ("token", "token|auth|credentials?|session_?id|sessid"),
+)
+_NAME = re.compile("|".join(f"(?P<k{place}>{words})" for place, (_, words) in enumerate(ASSIGNED)))
+_KINDS: tuple[Strictness, ...] = tuple(kind for kind, _ in ASSIGNED)
+_LINK = re.compile(
+    r"(?:[_-]?(?:prod|production|dev|staging|live|test|\d{1,2}))?(?:"
+    r"(?P<call>\()[ \t]{0,3}(?=[\"'`])"
+    r"|(?P<comma>\\?[\"'`],)[ \t]{0,3}(?=\\?[\"'`])"
+    r"|(?P<xml>>)"
+    r"|(?P<attribute>[\"'])[ \t]{1,3}value=(?=[\"'])"
+    r"|(?P<flag>[ ]{1,2}(?![ =<>:|-]))"
+    r"|(?P<equals>\\?[\"'`]?\]?[ \t]{0,8}(?::[ \t]{0,3}[\w.\[\]|]{1,20}[ \t]{0,3})?(?:=>|:=|=)[ \t]{0,8})(?![=>~])"
+    r"|(?P<colon>\\?[\"'`]?[ \t]{0,8}:[ \t]{0,8})"
+    r")"
+)
+_VALUE = re.compile(
+    rf"[bBrRuU]?(?P<open>\\?[\"'`])(?P<quoted>[^\"'`\n{FILL}]*?(?:'[^\"'`\n{FILL}]+?)?)(?P=open)(?!\w)"
+    rf"|(?P<bare>[^\s\"'`<>,;|(){{}}\[\]\\{FILL}]{{1,4096}}+)(?![\"`(\[{{{FILL}])"
+)
+_NAME_SIGNS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.$-"
+_NEXT_PARAMETER = re.compile(r"&[\w.-]+=.*$|&$", re.S)
+_OTHER_NAMES = re.compile(
+    r"(?<![A-Za-z])(?:next|page|csrf|xsrf|pad|eos|bos|unk|sep|cls|mask|max|min|num|total|cancellation|continuation|sync"
+    r"|public|no|is|has|show|forgot|reset)[_-]?$",
+    re.I,
+)
+_ALONE = frozenset(("pass", "pwd", "psk", "auth", "secrets", "credential", "credentials"))
+_LONG, _LONGEST_NAME = 256, 40
+
+
+class Value(NamedTuple):
+    text: str
+    start: int
+    quoted: bool
+
+
+def assigned(view: str) -> Iterator[Secret]:
+    """Every value that its name and its look make a secret."""
+    resume = 0
+    for name in _NAME.finditer(lowered(view)):
+        if name.start() < resume:
+            continue
+        link = _LINK.match(view, name.end())
+        value = _value(view, link) if link and _names_a_secret(view, name, link) else None
+        if link is None or value is None:
+            continue
+        kind = _KINDS[(name.lastindex or 1) - 1]
+        if _judged(kind, name.group(), link, value):
+            yield Secret(kind, value.start, value.start + len(value.text))
+            resume = value.start + len(value.text)
+        elif len(value.text) > _LONG:
+            resume = value.start + len(value.text)
+
+
+def _names_a_secret(view: str, name: re.Match[str], link: re.Match[str]) -> bool:
+    start = name.start()
+    before = view[max(start - _LONGEST_NAME, 0) : start]
+    before = before[len(before.rstrip(_NAME_SIGNS)) :]
+    if (before and _OTHER_NAMES.search(before)) or view[start - 1 : start] == FILL:
+        return False
+    if name.group() in _ALONE and before and before[-1].isalpha() and not _humps(view, start):
+        return False
+    match link.lastgroup:
+        case "flag":
+            return before.startswith("-")
+        case "xml":
+            return view[start - len(before) - 1 : start - len(before)] == "<"
+        case _:
+            return True
+
+
+def _humps(view: str, start: int) -> bool:
+    """Whether a word begins here by its capital, as in dbPass."""
+    return view[start].isupper() and view[start - 1].islower()
+
+
+def _value(view: str, link: re.Match[str]) -> Value | None:
+    found = _VALUE.match(view, link.end())
+    if found is None:
+        return None
+    if found["quoted"] is not None:
+        return Value(found["quoted"], found.start("quoted"), True)
+    bare = _NEXT_PARAMETER.sub("", found["bare"]).rstrip(".:?")
+    return Value(bare, found.start("bare"), False)
+
+
+def _judged(kind: Strictness, name: str, link: re.Match[str], value: Value) -> bool:
+    match kind:
+        case "password":
+            chosen = value.quoted and link.lastgroup != "colon"
+            return is_password(value.text, quoted=chosen) or (
+                value.quoted and name in ("passphrase", "password") and is_passphrase(value.text)
+            )
+        case "secret":
+            return is_secret(value.text)
+        case _:
+            return is_token(value.text)
