@@ -180,7 +180,7 @@ def _is_demand(clause: str) -> bool:
 
 
 def _order_stands(order: str) -> bool:
-    if signs.THIS_ONE.search(order):
+    if signs.THIS_ONE.search(order.partition(",")[0] if order.startswith("be ") else order):
         return False
     if assured := signs.ASSURE.match(order):
         rest = order[assured.end() :]

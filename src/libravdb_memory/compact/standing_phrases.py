@@ -25,8 +25,15 @@ _DETERMINED = r"(?:the|this|that|it|its|them|an?|some|two|three|more|another|him
 LIKINGS = (
     r"(?:when i (?:say|write|mention)|by)\b.{1,60}\bi mean\b",
     r"(?!always)(?:al+wa?ys|alwyas|nver|nevr) [a-z]",
-    r"(?:.{0,60}\b)?i (?:(?:really|strongly|generally|usually|always|much|only|also) )?prefer (?!the\b|this|"
-    r"that|it\b|to\b)",
+    r"(?:.{0,60}\b)?(?:i|we) (?:(?:really|strongly|generally|usually|always|much|only|also) )?prefer (?!the\b|this|"
+    r"that|it\b|to\b|him\b|her\b|them\b|you\b)",
+    r"i(?:'d| would)?(?: much)? rather\b.{2,60}\bthan\b",
+    r"my pronouns are\b",
+    r"i (?:don't|can't|cannot|never|only) (?:eat|drink|drive|fly|do|use|have|take|work|like|own|wear|smoke|cook|"
+    r"read|speak)"
+    r"\b.{0,60}, so (?!(?:i|we|it|he|she|they|what|how|can|could|would|is|are|do|does|there|you|not)\b)[a-z]",
+    r"i want to (?:approve|see|review|check|sign off|know|be (?:asked|told|informed))\b.{0,60}"
+    r"\b(?:every|any|all|each|before you)\b",
     r"i(?:'d| would) (?:really )?(?:prefer|like|love) (?:it )?if you\b",
     r"i(?:'d| would)?(?: much)? rather (?:have|see|get|you)\b(?! (?:the|this|that|it)\b)",
     r"i(?:'d| would)? (?:only |really |always )?(?:want|like|expect|need) (?:all|every|any|no) .{2,40}\b(?:in|"
@@ -41,10 +48,12 @@ LIKINGS = (
     r"with|at|from|as)\b)",
     rf"i (?:hate|can't stand|dislike)\b.{{1,80}}[,;] (?:so )?(?:please )?{_WISHED}\b",
     r"i don't want you to\b",
+    r".{3,120}\bso (?:please |pls )?(?:never|always|don't|avoid|keep|leave|plan|stick)\b(?! (?:it|this|that|"
+    r"them|the)\b)",
     rf"i(?:'m| am| can't| cannot| don't| only| have| hate| never| get)\b.{{2,80}}\bso (?:please |pls )?{_WISHED}\b",
     r"(?:.{0,40}\b)?i (?:always|never|only ever) (?:want|need|expect) ",
     r"remember(?::| that\b|,| i\b)(?! (?:bug|time|day|one))",
-    r".{0,160}\b(?:keep|bear) (?:this |that |it )?in mind\b",
+    r".{0,160}\b(?:(?:keep|bear) (?:this |that |it )?in mind|remember (?:that|this|it) (?:when|for|whenever))\b",
     r".{0,80}\bimportant (?:to me|that you)\b",
     r".{0,40}\b(?:great|nice|helpful|appreciate|love|good|prefer)\b.{0,40} you\b(?: [a-z]{2,10}){0,2} "
     r"(?:always|never|stop(?:ped)?|whenever|asked)\b",
@@ -53,6 +62,7 @@ LIKINGS = (
 )
 
 CUSTOMS = (
+    r".{3,160}\b(?:no|without) exceptions?\b",
     r"(?!(?:this|his|its|yes|thanks|sometimes|perhaps|always)\b)[a-z-]{2,16}s (?!are\b|were\b|went\b|was\b|is\b|"
     r"[a-z]{2,14}ed\b)[a-z]{3,14} "
     r"[^,]{1,60}, not\b",
@@ -63,9 +73,9 @@ CUSTOMS = (
     r"(?:.{0,60}\b)?we (?:never|always|only) (?!(?:got|had|went|came|were|was|did|made|found|saw|knew|said|"
     r"thought|took|lost|"
     r"won|met|ate|ran|wrote|spoke|could|would|have|mind|need|want)\b)[a-z]{1,5}(?:(?!ed\b)[a-z]){0,14}\b",
-    r"(?:in [a-z ]{1,30},? )?we (?:use|write|do|keep|name|store|run|deploy|work|speak|call|put|go|pay|buy|eat|"
-    r"cook|test|review|"
-    r"ship|sign|log|fly|travel)\b.{1,100}[,;] (?:(?:and )?(?:not|never)\b|always\b)",
+    r"(?:in [a-z ]{1,30},? )?we (?!(?:were|had|went|did|could|should|would|can|might|will|got|came|saw|need|want|have|"
+    r"are|know|think|hope)\b|[a-z]{2,12}ed\b)[a-z]{2,12} .{1,100}[,;] (?:(?:and )?(?:we )?(?:don't|not|never)\b|"
+    r"always\b)",
     r"we (?:treat|consider|require|forbid|expect|allow) (?!it\b|this|that|them)",
     r"(?:in [a-z ]{1,30},? )?we don't (?!know|need|have|think|want|understand|see|care|like|get|remember|seem|"
     r"believe|agree)"
@@ -78,17 +88,24 @@ CUSTOMS = (
     r"\bonly|nowhere|"
     r"at most|after|before|never|without|columns?|next to)\b",
     r"(?!i |he |she |it |they |you |we ).{3,80}\b(?:are|is)\b.{1,60}, (?:never|always)\b",
-    r"(?:nobody|no one) (?!knows|needs|cares|likes|reads|understands|wants|uses|seems|minds|answers|"
+    r"(?:in [a-z ]{1,30},? )?(?:nobody|no one) (?!knows|needs|cares|likes|reads|understands|wants|uses|seems|"
+    r"minds|answers|"
     r"thinks)[a-z]{2,14}s (?!it\b|me\b)",
 )
 
 DEMANDS = (
-    r"(?:each|every|all|any|anything|everything|everyone|anyone)\b(?! ?time| of (?:them|us|the|these|"
+    r"for (?!(?:the|this|that|now|tonight|an?)\b)(?:[a-z-]{2,16} ){0,2}[a-z-]{2,16}s: ?[a-z]",
+    r"(?:each|every|all|any|anything|everything|everyone|anyone)\b(?!.{0,80}\b(?:this|these)\b)(?! ?time|"
+    r" of (?:them|us|the|these|"
     rf"those)\b){_KIND}{{1,80}}"
     r"\b(?:must|should|shall|needs?|has to|have to|requires?|may not|cannot|gets?|goes?|has an?|"
     rf"have an?)\b(?! {_HAVE_DONE})"
     r"(?! be (?:back|fine|ok|okay|good|there|done|ready|working|better|right)\b)",
     rf"(?:nothing|nobody|no one)\b{_KIND}{{1,80}}\b(?:must|should|shall|may)\b(?! {_HAVE_DONE})",
+    r"(?:always|never) (?!an?\b|the\b|in\b|been|seen|had|got|thought|knew|heard|again|mind|say|happy|glad|nice|"
+    r"good|fun|late|"
+    r"true|wrong|easy|[a-z]{2,14}ed\b)[a-z]{2,14} (?:my|our|your|the|any|every|an?|in|for|with|on|as|me|"
+    r"[a-z]{3,16}s)\b",
     r"nothing (?:[a-z]{2,16} ){0,2}(?:goes|leaves|gets|ships)\b",
     r"(?:nothing|nobody|no one|no [a-z]{2,20})\b.{1,60}\bwithout\b",
     r"all (?:[a-z-]{2,20} ){1,3}(?:in|as|with|without|via|under|rounded)\b(?=.{1,40}$)",
@@ -96,7 +113,7 @@ DEMANDS = (
     r"(?:nothing|no)\b.{2,60}\b(?:please|for me|ever)(?:,? (?:please|ever|thanks))?[.!]*$",
     r"no [a-z-]{2,20} in (?:any|my|our)\b|no new\b",
     r"no (?:[a-z-]{2,20} ){0,2}(?!results|errors|changes|hits|issues|problems|warnings|failures|news|matches|signs)"
-    r"[a-z-]{2,20}(?:s|ing) (?:about|in|on|at|before|after|for|with|during|between|from|unless|over|under|to|without)\b"
+    r"[a-z-]{2,20}(?:s|ing) (?:about|in|on|at|before|after|for|with|during|between|unless|over|under|to|without)\b"
     r"(?!.{0,60}\b(?:so far|was|were|found|left)\b)",
     r"no (?!results|errors|changes|hits|issues|problems|warnings|failures|news|matches|signs|worries|thanks|"
     r"complaints|regrets|"

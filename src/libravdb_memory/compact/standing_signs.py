@@ -108,13 +108,14 @@ POLITE = re.compile(
 
 # ── prohibitions, permissions, demands ───────────────────────────────────────────────────────────────────────────
 
-FORBIDS = re.compile(r"(?:don't|stop|quit|avoid|refrain|you|i|we)\b")
+FORBIDS = re.compile(r"(?:it's not|it is not|don't|stop|quit|avoid|refrain|you|i|we)\b")
 ABSOLUTE = re.compile(r"(?:don't|never|always|stop|no|avoid|quit)\b")
 NO_RULE = re.compile(
     r"no (?!.{0,12}ing\b)[a-z]{2,20}(?<!s) (?:in|on|at) the\b"
     r"|no (?:objections?|problem|idea|luck|worr(?:y|ies)|errors?|changes?|difference|news|response|answer|results?|"
     r"issues?|rush|hurry|need|way|doubt|clue|reason|longer|thanks|matter|wonder|one|such|data|output|warnings?|"
-    r"failures?|hits?|match(?:es)?|pressure|comment|joke|shame|surprise|progress|sign|trace|chance|[a-z]*\d)"
+    r"failures?|hits?|match(?:es)?|pressure|comment|joke|shame|updates?|repl(?:y|ies)|messages?|mails?|surprise|"
+    r"progress|sign|trace|chance|[a-z]*\d)"
 )
 """What "no" reports rather than forbids."""
 ONE_TIME = re.compile(
@@ -149,7 +150,7 @@ LABEL = re.compile(
 
 # ── orders and their conditions ──────────────────────────────────────────────────────────────────────────────────
 
-CONDITION = re.compile(r"(?:if|when|before|after|while|until|for|in|on|with|unless|as)\b([^,]{1,200}),")
+CONDITION = re.compile(r"(?:if|when|before|after|while|until|for|in|on|with|unless|as)\b([^,:]{1,200})[,:] ")
 MET_ONCE = re.compile(r"(?:once|as soon as|after (?:the|that|this))\b")
 TRAILING = re.compile(
     r".{3,200}?\b(?:before|when|after) ((?:(?:you|i|we)\b|(?:any|each|every|an?)\b|[a-z]{2,20}ing\b).{0,160})"
@@ -160,7 +161,10 @@ OFTEN = re.compile(
     r"chance|bit)[a-z])"
 )
 THRESHOLD = re.compile(r"\b(?:over|under|above|below|than|within|least|most) \S{0,4}\d\S{0,12}")
-ONE_CASE = re.compile(rf" ?(?:it|this|that|they|he|she|we|the (?!{_TALKED_ABOUT}\b))\b")
+ONE_CASE = re.compile(
+    r" you (?:have|need|want|get) (?:any|an?) (?:questions?|time|help|chance|minute|moment|idea)\b"
+    rf"| ?(?:it|this|that|they|he|she|we|the (?!{_TALKED_ABOUT}\b))\b"
+)
 """A condition with such a subject is about one case."""
 POINTED_AT = re.compile(
     rf"\b(?:it|this|that|these|those|they|them|he|she|him|we|the (?!{_TALKED_ABOUT}\b))\b|\d|[{QUOTE}{CODE}_/]"
@@ -177,7 +181,8 @@ STANCE = re.compile(
     r"secret|confidential|to)\b"
     r"|(?:write|speak|talk|reply|answer|e?-?mail)\b.{0,40}\b(?:formally|informally|casually|politely|briefly)\b"
     r"|keep it (?:short|brief|casual|formal|simple|light|friendly|professional|polite|concise)\b (?:when|with|for|in)\b"
-    r"|act as|think of|err on|opt for|always|never"
+    r"|(?:answer|respond) (?:in|with) (?!the\b|just|only|an?\b|this|that)|get (?:straight )?to the point|"
+    r"cut to the chase|act as|think of|err on|opt for|always|never"
     r"|be (?!there\b|here\b|back\b|right\b|quick\b|careful\b|on time|sure (?:the|it|this|that)\b)"
     r"|only (?!the\b|this|that|one\b)|ask (?:me |us )?(?:first|before)\b"
     r"|(?:skip|drop|omit|spare me|cut|lose|forget) (?:all )?(?:the |your )?(?:disclaimers?|pleasantries|"
@@ -195,7 +200,8 @@ HABIT = re.compile(
     r"|round|limit|phrase|correct)"
     r" (?!(?:the (?!(?:active|passive|oxford|metric|imperial|imperative)\b)|(?:an?|this|that|these|those|it|"
     r"its|them|him|her|me|us"
-    r"|one|two|three|some|another|both|more|port|option|version|plan|number|main|master|branch|going|[a-z]{2,20}ing)\b)"
+    r"|one|two|three|some|another|both|more|whatever|port|option|version|plan|number|main|master|branch|going|"
+    r"[a-z]{2,20}ing)\b)"
     rf"|[{CODE}{QUOTE}]|\S{{0,20}}\d)"
     r"|(?:write|speak|explain|give|ask) (?:in (?!the\b|this|that|an?\b)|before\b|me (?:first|before)\b))"
 )
