@@ -89,7 +89,7 @@ def _states(text: str, start: int, end: int, marks: Sequence[Mark]) -> bool:
         return signs.POLITE.match(said) is not None
     if FOREIGN.search(said):
         return True
-    of_the_moment = signs.OCCASION.search(signs.PERMANENT.sub(" ", said)) is not None
+    of_the_moment = _of_the_moment(said)
     if not of_the_moment and any(map(states_rule, _parts(said))):
         return True
     ends = [*(mark.start for mark in marks[1:]), end]
@@ -108,6 +108,10 @@ def _plain(text: str) -> str:
     return folded[lead.end() :] if lead and lead.end() < len(folded) else folded
 
 
+def _of_the_moment(said: str) -> bool:
+    return signs.OCCASION.search(signs.PERMANENT.sub(" ", signs.RECURRING.sub(" ", said))) is not None
+
+
 def _parts(said: str) -> Iterator[str]:
     """The sentence, and what follows its colons, semicolons and "so"."""
     yield said
@@ -120,7 +124,7 @@ def _parts(said: str) -> Iterator[str]:
 
 def _clause_stands(clause: str, modality: Modality, of_the_moment: bool) -> bool:
     if signs.PERMANENT.search(_what_is_ordered(clause)):
-        return signs.OCCASION.search(signs.PERMANENT.sub(" ", clause)) is None
+        return not _of_the_moment(clause)
     if of_the_moment:
         return False
     condition = signs.CONDITION.match(clause)
@@ -166,7 +170,9 @@ def _about_one_thing(clause: str) -> bool:
 def _demand_stands(clause: str) -> bool:
     if wish := signs.WISH.match(clause):
         return _order_stands(clause[wish.end() :])
-    if signs.OF_YOU.match(clause):
+    if asked := signs.OF_YOU.match(clause):
+        if signs.STANCE.match(clause, asked.end()):
+            return True
         vague = signs.DEFINITE.search(clause) or (signs.TO_A_FRIEND.search(clause) and " are " not in clause)
         return signs.GENERAL.search(clause) is not None or not vague
     if _order_stands(clause):

@@ -29,6 +29,9 @@ LIKINGS = (
     r"that|it\b|to\b|him\b|her\b|them\b|you\b)",
     r"i(?:'d| would)?(?: much)? rather\b.{2,60}\bthan\b",
     r"my pronouns are\b",
+    r"i(?:'d| would)? (?:want|like|expect|need) (?:an? |my )?(?:weekly|daily|monthly)\b",
+    r"i(?:'d like| would like| want| expect) (?!the\b|this|that|to\b|it\b)[^,]{3,60}, not\b",
+    r"i don't want to be (?:called|reminded|asked|told|contacted|disturbed|interrupted|included|mentioned|quoted)\b",
     r"i (?:don't|can't|cannot|never|only) (?:eat|drink|drive|fly|do|use|have|take|work|like|own|wear|smoke|cook|"
     r"read|speak)"
     r"\b.{0,60}, so (?!(?:i|we|it|he|she|they|what|how|can|could|would|is|are|do|does|there|you|not)\b)[a-z]",
@@ -62,7 +65,7 @@ LIKINGS = (
 )
 
 CUSTOMS = (
-    r".{3,160}\b(?:no|without) exceptions?\b",
+    r".{3,160}(?:\b(?:no|without) exceptions?\b|, always[.!]*$)",
     r"(?!(?:this|his|its|yes|thanks|sometimes|perhaps|always)\b)[a-z-]{2,16}s (?!are\b|were\b|went\b|was\b|is\b|"
     r"[a-z]{2,14}ed\b)[a-z]{3,14} "
     r"[^,]{1,60}, not\b",

@@ -52,6 +52,12 @@ PERMANENT = re.compile(
 )
 """Words of permanence."""
 
+RECURRING = re.compile(
+    rf"\b(?:weekly|daily|monthly|always|every|each)\b.{{0,160}}\b(?:on|by|until) {_DAY}\b"
+    rf"|\b(?:on|by|until) {_DAY}\b(?=.{{0,160}}\b(?:always|every|each)\b)"
+)
+"""A day that comes again."""
+
 OCCASION = re.compile(
     r"\b(?:(?<!from )now(?! on\b)|again|this time|for now|for (?:the|a) (?:moment|minute)|at the moment|right away|yet"
     r"|today|tonight|tomorrow|once more|asap|immediately|temporar(?:y|ily)|as well"
@@ -119,7 +125,8 @@ NO_RULE = re.compile(
 )
 """What "no" reports rather than forbids."""
 ONE_TIME = re.compile(
-    r"don't (?:bother\b|(?:cancel|send|merge|submit|reply|book|wait|start|stop|go|forget|close|sell|"
+    r"don't (?:bother\b|(?:start|leave|go|begin|eat) without\b|(?:cancel|send|merge|submit|reply|book|wait|"
+    r"start|stop|go|forget|close|sell|"
     r"do)\b.{0,60}\bthe\b)"
 )
 """Prohibitions of an act that is done once."""
@@ -132,7 +139,7 @@ GO_AHEAD = re.compile(
     r"(?:you|u) (?:can|may) (?:go|merge|start|begin|proceed|stop|close|push|ship|continue|leave|see|find|tell|take it|"
     r"delete|remove|drop|have|want)\b"
 )
-OF_YOU = re.compile(r"(?:you|u|ya)\b|your (?:role|job|task)\b")
+OF_YOU = re.compile(r"(?:you|u|ya)\b(?: (?:should|must|need to|have to|are to|will) )?|your (?:role|job|task)\b")
 WISH = re.compile(
     r"(?:i|we)(?:'d| would)? (?:really )?(?:want|need|expect|like|prefer|ask) (?:for )?you to (?:please )?"
 )
@@ -162,7 +169,8 @@ OFTEN = re.compile(
 )
 THRESHOLD = re.compile(r"\b(?:over|under|above|below|than|within|least|most) \S{0,4}\d\S{0,12}")
 ONE_CASE = re.compile(
-    r" you (?:have|need|want|get) (?:any|an?) (?:questions?|time|help|chance|minute|moment|idea)\b"
+    r".{0,30}\b(?:cheaper|better|nicer|good) one\b| you (?:have|need|want|get) (?:any|an?) (?:questions?|time|"
+    r"help|chance|minute|moment|idea)\b"
     rf"| ?(?:it|this|that|they|he|she|we|the (?!{_TALKED_ABOUT}\b))\b"
 )
 """A condition with such a subject is about one case."""
@@ -191,7 +199,7 @@ STANCE = re.compile(
     r"|write (?:in (?:the )?(?:first|second|third|active|passive|present|past|plain|simple|short|full)|like|as if)\b"
     r"|(?:give|state|express|quote|write|put|keep)(?: me)? (?!(?:the|an?|this|that|it|some|two|"
     r"three)\b)(?:[a-z-]{2,16} )?"
-    r"[a-z-]{2,16}s (?:in (?!the\b|an?\b|this|that)|as\b))"
+    r"[a-z-]{2,16}s (?:[a-z-]{2,12} ){0,3}(?:in (?!the\b|an?\b|this|that)|as\b))"
 )
 """Orders to be or to hold rather than to do."""
 
