@@ -23,7 +23,9 @@ from pathlib import Path
 from typing import Any, Literal, Union, cast, get_args, get_origin, get_type_hints
 
 from libravdb_memory.assemble.budget import AssemblySettings
+from libravdb_memory.compact.settings import CompactionSettings
 from libravdb_memory.engines.select import EmbeddingSettings
+from libravdb_memory.engines.summarising.select import SummarySettings
 from libravdb_memory.errors import ConfigError
 from libravdb_memory.gate.settings import GateSettings
 from libravdb_memory.retrieve.settings import RetrievalSettings
@@ -63,6 +65,8 @@ class Config:
     gating: GateSettings = field(default_factory=GateSettings)
     retrieval: RetrievalSettings = field(default_factory=RetrievalSettings)
     assembly: AssemblySettings = field(default_factory=AssemblySettings)
+    compaction: CompactionSettings = field(default_factory=CompactionSettings)
+    summary: SummarySettings = field(default_factory=SummarySettings)
 
 
 @dataclass(frozen=True, slots=True)

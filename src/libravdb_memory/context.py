@@ -21,7 +21,7 @@ from libravdb_memory.beside import Beside
 from libravdb_memory.gathering import Source
 from libravdb_memory.ingest.turns import turn_of
 from libravdb_memory.model import Record
-from libravdb_memory.namespaces import dreams_of, guidance_of, history_of
+from libravdb_memory.namespaces import dreams_of, guidance_of, history_of, summaries_of
 from libravdb_memory.recall import Recall, Recalled, Remembered
 from libravdb_memory.receipts import Receipt, ReceiptLog, hash_of
 from libravdb_memory.retrieve import temporal
@@ -29,7 +29,8 @@ from libravdb_memory.retrieve.dates import anchor_density
 from libravdb_memory.retrieve.hops import hop_scores
 from libravdb_memory.retrieve.recovery import Standing, recovery_signals
 from libravdb_memory.retrieve.route import is_about_dreams
-from libravdb_memory.store.protocol import Store
+from libravdb_memory.store.protocol import AllOf, Covered, Equals, Filter, Key, Not, Store
+from libravdb_memory.summaries import is_summary, node_of
 from libravdb_memory.tailing import newest_records, tail_turns
 from libravdb_memory.tokens import TokenCounter, share_of
 
@@ -154,18 +155,29 @@ class ContextBuilder:
         standing = [Standing(item.score, _confidence(item.record)) for item in ranked]
         weak = recovery_signals(standing, len(turns))
         guidance = self._guidance(request, recalled)
+        visible = frozenset((request.prompt, *filter(None, map(plain_text, window.messages))))
+        shown = self._covering_visible(ranked, visible)
         offer = Offer(
             budget=window.frames,
             hard=rules.hard,
             soft=rules.soft,
             turns=() if request.mode == "own" and window.messages else turns,  # there the kept messages are the tail
             elevated=_candidates(guidance, request.session),
-            recalled=_candidates(ranked[:wanted], request.session),
-            recovered=_candidates(ranked[wanted:], request.session) if weak else (),
-            visible=frozenset((request.prompt, *filter(None, map(plain_text, window.messages)))),
+            recalled=_candidates(ranked[:wanted], request.session, shown),
+            recovered=_candidates(ranked[wanted:], request.session, shown) if weak else (),
+            visible=visible,
         )
         refs = {(item.record.group, item.record.id): item.record.ref for item in (*guidance, *ranked)}
         return offer, refs, recalled.degraded
+
+    def _covering_visible(self, items: Iterable[Remembered], visible: frozenset[str]) -> frozenset[int]:
+        """The refs of summaries whose turns the host still shows, from the first of them on."""
+        nodes = {item.record.ref: node_of(item.record) for item in items if is_summary(item.record)}
+        first = {
+            ref: self._store.get(Key(history_of(node.namespace), node.first, node.session))
+            for ref, node in nodes.items()
+        }
+        return frozenset(ref for ref, turn in first.items() if turn is not None and turn.text in visible)
 
     def _tail(self, request: Request, budget: int) -> tuple[TailTurn, ...]:
         """The newest turns of the session, oldest first: at least as many as the tail could hold, and the first bundle
@@ -262,14 +274,22 @@ def _sources(request: Request) -> Sequence[Source]:
         Source(history_of(request.namespace), "history", "user"),
         Source("global", "global", "global"),
         _LORE,
+        Source(summaries_of(request.namespace), "summary", "session", _active_summaries(request.session)),
     )
 
 
-def _candidates(items: Iterable[Remembered], session: str) -> tuple[Candidate, ...]:
-    return tuple(_candidate(item, session) for item in items)
+def _active_summaries(session: str) -> Filter:
+    """Those of this session that no other summary covers: its active view, together with the bare turns."""
+    return AllOf((Equals("group", session), Not(Covered())))
 
 
-def _candidate(item: Remembered, session: str) -> Candidate:
+def _candidates(
+    items: Iterable[Remembered], session: str, shown: frozenset[int] = frozenset()
+) -> tuple[Candidate, ...]:
+    return tuple(_candidate(item, session, item.record.ref in shown) for item in items)
+
+
+def _candidate(item: Remembered, session: str, covers_visible: bool) -> Candidate:
     turn = turn_of(item.record)
     source = "session" if item.source.name == "history" and turn.session == session else item.source.name
     return Candidate(
@@ -282,10 +302,11 @@ def _candidate(item: Remembered, session: str) -> Candidate:
         speaker=turn.speaker,
         session=turn.session,
         parts=item.parts,
+        covers_from=node_of(item.record).first if is_summary(item.record) else "",
+        covers_visible=covers_visible,
     )
 
 
 def _confidence(record: Record) -> float | None:
     confidence = record.metadata.get("confidence")
     return float(confidence) if isinstance(confidence, int | float) else None
-

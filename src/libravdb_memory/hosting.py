@@ -18,6 +18,7 @@ from libravdb_memory.identity import Json, canonical_json
 from libravdb_memory.ingest.turns import turn_of
 from libravdb_memory.model import Turn
 from libravdb_memory.namespaces import history_of
+from libravdb_memory.store.paging import every
 from libravdb_memory.store.protocol import Equals, Store
 
 
@@ -104,10 +105,5 @@ def store_messages(store: Store, ingest: Ingest, namespace: str, session: str, m
 
 
 def _held(store: Store, collection: str, session: str) -> Counter[tuple[str, str]]:
-    held: Counter[tuple[str, str]] = Counter()
-    cursor: str | None = None
-    while True:
-        page = store.page(collection, where=Equals("group", session), after=cursor)
-        held.update((turn.role, turn.text) for turn in map(turn_of, page.records))
-        if (cursor := page.cursor) is None:
-            return held
+    turns = map(turn_of, every(store, collection, Equals("group", session)))
+    return Counter((turn.role, turn.text) for turn in turns)

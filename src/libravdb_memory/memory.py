@@ -12,14 +12,16 @@ from __future__ import annotations
 
 import os
 import secrets
+import threading
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from types import TracebackType
-from typing import IO, Literal, Self, TypeAlias
+from typing import IO, TYPE_CHECKING, Literal, Self, TypeAlias
 
+from libravdb_memory import lineage
 from libravdb_memory.assemble.messages import Message
 from libravdb_memory.authored import AuthoredDocuments
 from libravdb_memory.beside import Beside
@@ -27,6 +29,7 @@ from libravdb_memory.config import Config, load_config
 from libravdb_memory.context import Context, ContextBuilder, Mode, Request
 from libravdb_memory.engines.protocol import Embedder
 from libravdb_memory.engines.select import make_embedder
+from libravdb_memory.engines.summarising.select import make_summariser
 from libravdb_memory.engines.token_counter import make_counter
 from libravdb_memory.errors import (
     AmbiguousIdError,
@@ -36,6 +39,8 @@ from libravdb_memory.errors import (
     NotFoundError,
     StoreClosedError,
 )
+from libravdb_memory.excluding import Excluding
+from libravdb_memory.forgetting import Forgetting
 from libravdb_memory.gate.score import Decision
 from libravdb_memory.gathering import Source
 from libravdb_memory.gating import DURABLE, JUDGED, Gatekeeper
@@ -44,6 +49,7 @@ from libravdb_memory.identity import Json
 from libravdb_memory.indexing import Indexer, IndexingState
 from libravdb_memory.ingest.partition import Partition
 from libravdb_memory.ingest.turns import checked_name, checked_text, checked_turn, draft_of, milliseconds, turn_of
+from libravdb_memory.lineage import Expansion, History
 from libravdb_memory.model import Hit, Hits, Record, Turn
 from libravdb_memory.namespaces import (
     given_session,
@@ -53,6 +59,7 @@ from libravdb_memory.namespaces import (
     resolve_namespace,
     session_name,
 )
+from libravdb_memory.overflow import Overflow
 from libravdb_memory.portability import ImportReport, export_to, import_lines
 from libravdb_memory.recall import Recall
 from libravdb_memory.receipts import Receipt, ReceiptLog, Replay, WhyNot, why_not
@@ -62,17 +69,19 @@ from libravdb_memory.store.protocol import (
     Equals,
     Erasure,
     Filter,
-    Key,
     Progress,
     Put,
-    Selection,
     Space,
     Store,
     StoreStatus,
     Verification,
 )
+from libravdb_memory.tailing import tail_of
 from libravdb_memory.underway import UnderWay
 from libravdb_memory.usage import ENOUGH, REGRET, Usage
+
+if TYPE_CHECKING:
+    from libravdb_memory.compacting import Compaction, Compactor
 
 Scope: TypeAlias = Literal["session", "history"]
 _READ = 3
@@ -118,7 +127,14 @@ class Memory:
         self._receipts = ReceiptLog(store, counter, keep=assembly.kept_receipts)
         self._gate = Gatekeeper(store, embedder, config.gating, self._receipts.echoes)
         self._usage = Usage(store)
-        self._building = UnderWay()
+        building, excluding = UnderWay(), Excluding()
+        self._building = building
+        self._forgetting = Forgetting(store, self._receipts, excluding, building)
+        self._counter = counter
+        self._excluding = excluding
+        self._making = threading.Lock()
+        self._made: Compactor | None = None
+        self._overflow = Overflow(config.compaction, self._compactor)
         self._owner = os.getpid()
         self._indexer = Indexer(store, embedder, then=self._after_embedding)
         self._beside = Beside()
@@ -159,6 +175,7 @@ class Memory:
         """Finish what is under way and release the data file. Records not yet embedded are caught up next time."""
         if self._owner != os.getpid():
             return  # a forked child: everything open is its parent's
+        self._overflow.stop()
         self._indexer.stop()
         self._beside.close()
         self._usage.flush()
@@ -212,6 +229,7 @@ class Memory:
         if not commit.fresh[0]:
             return turn_of(commit.records[0])
         self._indexer.notify()
+        self._overflow.notice(turn.user, turn.session, self._counter.count(turn.text))
         return turn
 
     # ── turns out ────────────────────────────────────────────────────────────────────────────────────────────────
@@ -357,45 +375,96 @@ class Memory:
         namespace = resolve_namespace(user, session)
         return self._gate.explain(checked_text("text", text), namespace, history_of(namespace))
 
+    # ── old turns ────────────────────────────────────────────────────────────────────────────────────────────────
+
+    def compact(
+        self,
+        *,
+        user: str | None = None,
+        session: str | None = None,
+        rebuild: bool = False,
+        progress: Progress | None = None,
+        session_key: str | None = None,
+        agent_id: str | None = None,
+    ) -> Compaction:
+        """Cover the older turns of a session with summaries; every turn stays, exact, below them.
+
+        Declines with a reason where there is nothing to do. `rebuild` makes all summaries of the session anew.
+        """
+        self._refuse_closed()
+        namespace = resolve_namespace(user, session, session_key=session_key, agent_id=agent_id)
+        done = self._compactor().compact(
+            namespace, session_name(session), _now_ms(), lambda: self._indexer.stopped, progress, rebuild=rebuild
+        )
+        self._indexer.notify()
+        return done
+
+    def expand(
+        self,
+        id: str,
+        *,
+        user: str | None = None,
+        session: str | None = None,
+        depth: int | None = None,
+        limit: int = 200,
+        after: str | None = None,
+    ) -> Expansion:
+        """The exact turns below a summary, in order; with a depth, what lies so many levels below it.
+
+        `after` is the cursor of the page before.
+        """
+        self._refuse_closed()
+        for name, value in (("depth", 1 if depth is None else depth), ("limit", limit)):
+            _check_count(name, value, least=1)
+        namespace = None if given_user(user) is None else resolve_namespace(user)
+        node = lineage.find_summary(self._store, checked_name("id", id), namespace, given_session(session))
+        return lineage.expand(self._store, node, depth=depth, limit=limit, after=after)
+
+    def history(self, *, user: str | None = None, session: str | None = None) -> History:
+        """A session as it stands: its summaries as trees, and the turns that nothing covers."""
+        self._refuse_closed()
+        namespace, name = resolve_namespace(user, session), session_name(session)
+        tail = tail_of(self._store, self._counter, self._config.assembly, history_of(namespace), name)
+        if not tail:
+            raise NotFoundError(name, f"the session {name!r} has no turns")
+        return lineage.history(self._store, namespace, name, tail)
+
     # ── forgetting ───────────────────────────────────────────────────────────────────────────────────────────────
 
     def erase(self, id: str | None = None, *, user: str | None = None, session: str | None = None) -> Erasure:
-        """Erase for good: one turn by its id, a whole session, or everything of a user.
+        """Erase for good: one turn by its id, a whole session, or everything of a user; and with it every summary,
+        rule and receipt made from it.
 
         Raises NotFoundError when there is nothing to erase.
         """
         self._refuse_closed()
-        said: tuple[str, ...] = ()
         if id is not None:
-            record = self._one_record(id, user, session)
-            said = (record.text,)
-            selection = Selection(keys=(Key(record.collection, record.id, record.group),))
+            gone = self._forgetting.turn(self._one_record(id, user, session))
         elif session is not None:
-            name = session_name(checked_name("session", session))
-            history = history_of(resolve_namespace(user, session))
-            said = tuple(self._said(history, name))
-            selection = Selection(groups=((history, name),))
+            name, namespace = session_name(checked_name("session", session)), resolve_namespace(user, session)
+            gone = self._forgetting.session(namespace, name)
+            self._overflow.forget(namespace, name)
         elif user is not None:
-            checked_name("user", user)
-            selection = Selection(collections=(history_of(resolve_namespace(user)),))
+            namespace = resolve_namespace(checked_name("user", user))
+            gone = self._forgetting.namespace(namespace)
+            self._overflow.forget(namespace, None)
         else:
             raise InvalidInputError("erase", "name a turn, a session or a user")
-        self._erase_receipts(selection, said)
-        gone = self._store.erase(selection)
-        # A context under way may have read the words before they went; its receipt goes too, once it is there.
-        self._building.wait_for_those_under_way()
-        self._erase_receipts(selection, said)
         if gone.records == 0:
             raise nothing_to_erase(user, session) if id is None else NotFoundError(id)
+        self._indexer.notify()
         return gone
 
     # ── keeping ──────────────────────────────────────────────────────────────────────────────────────────────────
 
-    def wait(self, timeout_s: float | None = None) -> bool:
-        """Until everything stored so far is embedded, judged and counted; False when the time is up or the engine
-        fails (see status)."""
+    def wait(self, timeout_s: float | None = None, *, compaction: bool = False) -> bool:
+        """Until everything stored so far is embedded, judged and counted, and compacted too if asked for; False when
+        the time is up or an engine fails (see status)."""
         self._refuse_closed()
-        done = self._indexer.wait(timeout_s)
+        deadline = None if timeout_s is None else time.monotonic() + timeout_s
+        compacted = not compaction or self._overflow.wait(timeout_s)
+        left = None if deadline is None else max(deadline - time.monotonic(), 0.0)
+        done = self._indexer.wait(left) and compacted
         self._usage.flush()
         return done
 
@@ -415,9 +484,9 @@ class Memory:
         )
 
     def verify(self, progress: Progress | None = None) -> Verification:
-        """Re-derive every hash and check every index against the records."""
+        """Re-derive every hash, and check every index and every summary against the records."""
         self._refuse_closed()
-        return self._store.verify(progress)
+        return lineage.verified(self._store, self._store.verify(progress))
 
     def backup(self, target: str | Path, progress: Progress | None = None) -> None:
         """A consistent copy of the store in one file, taken while it is in use."""
@@ -465,23 +534,23 @@ class Memory:
         self._receipts.flush()
         self._usage.flush(least=ENOUGH)
 
-    def _erase_receipts(self, erased: Selection, said: tuple[str, ...]) -> None:
-        if quoting := self._receipts.quoting(erased, said):
-            self._store.erase(Selection(keys=quoting))
-            self._receipts.forget(quoting)
+    def _compactor(self) -> Compactor:
+        """Made when it is first needed: reading and writing turns needs none of what it imports."""
+        from libravdb_memory.compacting import Compactor
+
+        with self._making:
+            if self._made is None:
+                summary, embedder, config = self._config.summary, self._embedder, self._config
+                model = None if summary.backend == "extractive" else make_summariser(summary, embedder, self._counter)
+                self._made = Compactor(
+                    self._store, embedder, self._counter, config.compaction, config.assembly, self._excluding, model
+                )
+            return self._made
 
     def _refuse_closed(self) -> None:
         """Before a model is asked: in a forked child even loading one could wait for ever for a thread left behind."""
         if self._indexer.stopped or self._owner != os.getpid():
             raise StoreClosedError(self._store.path)
-
-    def _said(self, history: str, session: str) -> Iterator[str]:
-        cursor: str | None = None
-        while True:
-            page = self._store.page(history, where=Equals("group", session), after=cursor)
-            yield from (record.text for record in page.records)
-            if (cursor := page.cursor) is None:
-                return
 
     def _one_record(self, record_id: str, user: str | None, session: str | None) -> Record:
         checked_name("id", record_id)
@@ -543,6 +612,6 @@ def _now_ms() -> int:
     return time.time_ns() // 1_000_000
 
 
-def _check_count(field: str, value: object) -> None:
-    if isinstance(value, bool) or not isinstance(value, int) or value < 0:
-        raise InvalidInputError(field, f"must be a whole number, zero or more, not {value!r}")
+def _check_count(field: str, value: object, least: int = 0) -> None:
+    if isinstance(value, bool) or not isinstance(value, int) or value < least:
+        raise InvalidInputError(field, f"must be a whole number, {least or 'zero'} or more, not {value!r}")

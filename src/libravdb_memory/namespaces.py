@@ -11,6 +11,7 @@ from libravdb_memory.errors import InvalidInputError
 DEFAULT_SESSION = "default"
 MAX_NAME_BYTES = 512
 _HISTORY = "history:"
+_SUMMARIES = "summary:"
 
 
 def resolve_namespace(
@@ -40,6 +41,16 @@ def guidance_of(namespace: str) -> str:
     return f"elevated:user:{namespace}"
 
 
+def summaries_of(namespace: str) -> str:
+    """The collection of summaries of a namespace; each belongs to the session whose turns it covers."""
+    return _SUMMARIES + namespace
+
+
+def states_of(namespace: str) -> str:
+    """The collection that says how often each session was compacted; in no search."""
+    return f"_internal:compaction:{namespace}"
+
+
 def dreams_of(namespace: str) -> str:
     """The collection of dream memory; never part of ordinary recall."""
     return f"dream:{namespace}"
@@ -47,6 +58,11 @@ def dreams_of(namespace: str) -> str:
 
 def namespace_of(collection: str) -> str | None:
     return collection.removeprefix(_HISTORY) if collection.startswith(_HISTORY) else None
+
+
+def summarised_namespace_of(collection: str) -> str | None:
+    """Whose summaries a collection holds, if it holds any."""
+    return collection.removeprefix(_SUMMARIES) if collection.startswith(_SUMMARIES) else None
 
 
 def check_place(collection: str, group: str) -> None:

@@ -22,6 +22,7 @@ from libravdb_memory.retrieve.question import Question, read_question
 from libravdb_memory.retrieve.rank import LEAST_SIMILARITY, Evidence, score
 from libravdb_memory.retrieve.settings import RetrievalSettings
 from libravdb_memory.store.protocol import Space, Store, VectorHits
+from libravdb_memory.summaries import is_summary
 from libravdb_memory.usage import USE
 from libravdb_memory.wording import counted
 
@@ -251,6 +252,7 @@ class Recall:
                     uses=uses.get(item.ref, 0),
                     most_uses=most_uses,
                     authority=_authority(record, item.ref in durable),
+                    decay_rate=_decay_rate(record),
                     scope=item.source.scope,
                 ),
                 self._settings.profile,
@@ -308,6 +310,12 @@ def _authority(record: Record, durable: bool) -> float:
     """A core document's authority, or the prior of a durable turn."""
     stated = record.metadata.get("authority")
     return stated if isinstance(stated, float) else (_DURABLE_PRIOR if durable else 0.0)
+
+
+def _decay_rate(record: Record) -> float:
+    """Of a summary; turns do not decay."""
+    rate = record.metadata.get("decay_rate")
+    return float(rate) if isinstance(rate, int | float) and is_summary(record) else 0.0
 
 
 def _count_in(data: Mapping[str, Json]) -> int:

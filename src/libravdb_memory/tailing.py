@@ -8,11 +8,12 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import cast
 
+from libravdb_memory.assemble.budget import AssemblySettings
 from libravdb_memory.assemble.tail import TailTurn, base_start, recent_start
 from libravdb_memory.ingest.turns import turn_of
 from libravdb_memory.model import Record
 from libravdb_memory.store.protocol import Equals, Store
-from libravdb_memory.tokens import TokenCounter
+from libravdb_memory.tokens import TokenCounter, share_of
 
 _PAGE = 24
 
@@ -32,10 +33,12 @@ def newest_records(
             return tuple(reversed(newest))
 
 
-def tail_records(
-    store: Store, counter: TokenCounter, collection: str, session: str, *, target: int, least: int
+def tail_of(
+    store: Store, counter: TokenCounter, settings: AssemblySettings, collection: str, session: str
 ) -> tuple[Record, ...]:
-    """The tail that a prompt with so many tokens for it may show, at the most: texts alone are counted here."""
+    """The turns that stay as they are: the tail that a prompt of the start-up budget may show, at the most. (Texts
+    alone are counted here, a prompt counts their frames too.)"""
+    target, least = share_of(settings.startup_budget, settings.tail_share), settings.tail_turns
     newest = newest_records(store, counter, collection, session, target=target, least=least)
     prices = [counter.count(record.text) for record in newest]
     return newest[recent_start(tail_turns(newest), prices, least, target) :]

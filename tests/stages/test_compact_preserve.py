@@ -21,7 +21,7 @@ from libravdb_memory.compact.preserve import (
     progresses,
     tokens_of,
 )
-from libravdb_memory.compact.prior import prior_context
+from libravdb_memory.compact.prior import Prior, prior_context
 from libravdb_memory.compact.settings import CompactionSettings
 from libravdb_memory.tokens import EstimatingCounter
 
@@ -182,16 +182,16 @@ def test_a_summary_as_large_as_its_sources_is_too_long_whatever_the_rung_allows(
 
 def test_the_nearest_earlier_summaries_are_shown_whole_and_in_order() -> None:
     earlier = ["a" * 200, "b" * 184, "c" * 199]
-    assert prior_context(earlier, 96, COUNTER) == f"{'b' * 184}\n{'c' * 199}"  # 384 characters are 96 tokens
-    assert prior_context(["b" * 185, "c" * 199], 96, COUNTER) == "c" * 199
-    assert prior_context([], 96, COUNTER) == ""
+    assert prior_context(earlier, 96, COUNTER).text == f"{'b' * 184}\n{'c' * 199}"  # 384 characters are 96 tokens
+    assert prior_context(["b" * 185, "c" * 199], 96, COUNTER) == Prior("c" * 199, 1)
+    assert prior_context([], 96, COUNTER) == Prior()
 
 
 @given(st.lists(st.text(max_size=80), max_size=8), st.integers(1, 60))
 def test_prior_context_stays_within_its_limit(earlier: list[str], limit: int) -> None:
-    assert COUNTER.count(prior_context(earlier, limit, COUNTER)) <= limit
+    assert COUNTER.count(prior_context(earlier, limit, COUNTER).text) <= limit
 
 
 def test_a_single_summary_that_is_too_long_is_cut_and_marked() -> None:
-    shown = prior_context(["word " * 200], 10, COUNTER)
+    shown = prior_context(["word " * 200], 10, COUNTER).text
     assert shown == "word word word word word word word word…"

@@ -33,7 +33,8 @@ class Rule:
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """Something that may be recalled. `source` names its scope in the prompt."""
+    """Something that may be recalled. `source` names its scope in the prompt. Of a summary, `covers_from` is the id of
+    the first turn below it, and `covers_visible` says that the host's messages show that turn."""
 
     id: str
     text: str
@@ -44,6 +45,8 @@ class Candidate:
     speaker: str | None = None
     session: str = ""
     parts: Mapping[str, float] = field(default_factory=dict[str, float])
+    covers_from: str = ""
+    covers_visible: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -202,9 +205,9 @@ class _Filling:
         self._tiers[tier] = TierUse(limit, self._price - before)
 
     def _redundant(self, candidate: Candidate) -> Reason | None:
-        if (candidate.session, candidate.id) in self._tail_ids:
+        if {(candidate.session, candidate.id), (candidate.session, candidate.covers_from)} & self._tail_ids:
             return "in the tail"
-        if self._is_visible(candidate.text):
+        if candidate.covers_visible or self._is_visible(candidate.text):
             return "visible"
         return "duplicate" if same_text(candidate.text) in self._taken_texts else None
 

@@ -1,0 +1,165 @@
+"""One summary of some texts: the ladder climbed with real summarisers, judged in the space of recall.
+
+Laws: what comes back says something, costs strictly less than its sources, and names every fact of theirs that it does
+not hold; or nothing comes back, with the reason of each attempt. A summariser may fail in any way at all: the ladder
+goes on to the next, and its last rung needs no model.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, TypeAlias
+
+from libravdb_memory.compact.certificate import CertifiedSummary, certified
+from libravdb_memory.compact.ladder import Attempt, Step, climb, judge
+from libravdb_memory.compact.preserve import Method, Preservation, preservation, progresses, tokens_of
+from libravdb_memory.compact.settings import CompactionSettings
+from libravdb_memory.engines.protocol import Embedder
+from libravdb_memory.engines.summarising.extractive import ExtractiveSummariser
+from libravdb_memory.engines.summarising.protocol import Summariser, Summary, SummaryRequest
+from libravdb_memory.errors import CallCancelledError, LibraVDBError
+from libravdb_memory.summaries import Loss
+from libravdb_memory.tokens import TokenCounter
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+_log = logging.getLogger(__name__)
+Cancelled: TypeAlias = Callable[[], bool]
+_MOST_NAMED, _LONGEST_NAMED = 64, 120
+"""Lost facts that are named, and characters of each; the figures count all of them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sources:
+    """What is to be said in less. `texts` are the truth, by which facts and tokens are counted; `views` are what a
+    summariser is shown of them; `vectors` has a row for each."""
+
+    texts: tuple[str, ...]
+    views: tuple[str, ...]
+    vectors: NDArray[np.float32]
+    prior: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Condensed:
+    text: str
+    tokens: int
+    source_tokens: int
+    method: Method
+    engine: str
+    confidence: float
+    align: float
+    cover: float
+    loss: Loss
+    pins_at: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class _Judged:
+    summary: Summary
+    certified: CertifiedSummary
+    kept: Preservation
+
+
+class Condenser:
+    """`model` is None where no model is configured; extracts need none but the embedder of recall."""
+
+    def __init__(
+        self, embedder: Embedder, counter: TokenCounter, settings: CompactionSettings, model: Summariser | None
+    ) -> None:
+        self._embedder = embedder
+        self._counter = counter
+        self._settings = settings
+        self._model = model
+        self._extractive = ExtractiveSummariser(embedder, counter)
+        self._plain = ExtractiveSummariser(None, counter)
+
+    @property
+    def has_model(self) -> bool:
+        return self._model is not None
+
+    def warm_up(self) -> None:
+        """Reach or load the model, so that it may be asked; without one nothing happens. A model that cannot be had is
+        noted and done without."""
+        if self._model is None or self._model.ready:
+            return
+        try:
+            self._model.warm_up()
+        except LibraVDBError as error:
+            _log.warning("summaries are made without %s: %s", self._model.name, error)
+
+    @property
+    def model_ready(self) -> bool:
+        return self._model is not None and self._model.ready
+
+    def prepare(self, views: Sequence[str], cancelled: Cancelled) -> None:
+        """Embed the sentences of many texts together, which costs less than doing so one by one."""
+        self._extractive.prepare(views, cancelled)
+
+    def condense(self, sources: Sources, *, with_model: bool, cancelled: Cancelled) -> Condensed | str:
+        """A summary, or why there is none."""
+        source_tokens = tokens_of(sources.texts, self._counter)
+        made: dict[Step, _Judged] = {}
+
+        def attempt(step: Step) -> Attempt:
+            tried = self._tried(step, sources, cancelled)
+            if isinstance(tried, Attempt):
+                return tried
+            made[step] = tried
+            bare = self._counter.count(tried.summary.text)
+            outcome = judge(step, tried.summary.text, bare, source_tokens, tried.kept.align, self._settings)
+            if outcome == "accepted" and not progresses(sources.texts, tried.certified.text, self._counter):
+                outcome = "too long"
+            return Attempt(step, outcome)
+
+        climbed = climb(attempt, self._settings, model=with_model and self._model is not None)
+        if not climbed.accepted:
+            return climbed.declined
+        step = climbed.attempts[-1].step
+        return _condensed(step.method, made[step], source_tokens)
+
+    def _tried(self, step: Step, sources: Sources, cancelled: Cancelled) -> _Judged | Attempt:
+        try:
+            request = SummaryRequest(sources.views, sources.prior, step.rung.tokens, step.rung.density)
+            summary = self._summariser(step).summarise(request, cancelled)
+        except CallCancelledError:
+            raise
+        except Exception as error:  # whatever a summariser does, the ladder goes on
+            expected = isinstance(error, LibraVDBError)
+            _log.warning("no summary by %s: %s", step.name, error, exc_info=not expected)
+            return Attempt(step, "failed", str(error) if expected else repr(error))
+        node = certified(sources.texts, summary.text, self._settings, self._counter)
+        vector = self._embedder.embed_documents([node.text])[0]
+        return _Judged(summary, node, preservation(vector, sources.vectors))
+
+    def _summariser(self, step: Step) -> Summariser:
+        if step.method == "abstractive" and self._model is not None:
+            return self._model
+        return self._plain if step.rung == self._settings.rungs[-1] else self._extractive
+
+
+def _condensed(method: Method, judged: _Judged, source_tokens: int) -> Condensed:
+    node, certificate = judged.certified, judged.certified.certificate
+    pinned = frozenset(node.pins.pinned)
+    lost = [fact.text for fact in certificate.missing if fact not in pinned]
+    return Condensed(
+        text=node.text,
+        tokens=node.tokens,
+        source_tokens=source_tokens,
+        method=method,
+        engine=judged.summary.engine,
+        confidence=judged.kept.confidence(judged.summary.confidence if method == "abstractive" else None),
+        align=judged.kept.align,
+        cover=judged.kept.cover,
+        loss=Loss(
+            facts=len(certificate.kept) + len(certificate.missing),
+            kept=len(certificate.kept),
+            pinned=len(pinned),
+            dropped=tuple(text[:_LONGEST_NAMED] for text in lost[:_MOST_NAMED]),
+        ),
+        pins_at=len(node.text) - len(node.pins.text) if node.pins.text else None,
+    )

@@ -1,0 +1,102 @@
+"""Guidance that a user gave in conversation, on its way to a place above recall.
+
+Laws: a rule is kept word by word, before its turn is covered by any summary, and with its turn's own address, so that
+it is found again when the turn is erased. The scanner decides; the model may only add what it missed, and where it
+fails the scanner's answer stands.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from libravdb_memory.compact.guidance import PROTOTYPES, Evidence, Reason, hinted, needs_similarity, protection
+from libravdb_memory.compact.settings import CompactionSettings
+from libravdb_memory.engines.protocol import Embedder
+from libravdb_memory.errors import EngineError
+from libravdb_memory.identity import Json
+from libravdb_memory.ingest.deontic import scan
+from libravdb_memory.ingest.turns import turn_of
+from libravdb_memory.model import Draft, Record
+from libravdb_memory.namespaces import guidance_of
+from libravdb_memory.store.protocol import Key
+from libravdb_memory.tokens import TokenCounter
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Rows = NDArray[np.float32]
+
+_log = logging.getLogger(__name__)
+_ROLE_WEIGHT = {"user": 0.5, "assistant": 0.25}
+_OTHER_WEIGHT = 0.2
+
+
+@dataclass(frozen=True, slots=True)
+class Shard:
+    """A rule of a turn, in the turn's own words."""
+
+    turn: str
+    session: str
+    text: str
+    ts: int
+    stability: float
+    reason: Reason
+    speaker: str | None = None
+
+    def draft(self, namespace: str) -> Draft:
+        key = shard_key(namespace, self.session, self.turn)
+        metadata: dict[str, Json] = {
+            "type": "guidance_shard",
+            "role": "user",
+            "source_turn_id": self.turn,
+            "stability_weight": self.stability,
+            "provenance_class": "elevated_guidance",
+            "protection_reason": self.reason,
+        }
+        if self.speaker:
+            metadata["speaker"] = self.speaker
+        return Draft(key.collection, key.id, self.text, metadata, self.ts, self.session)
+
+
+def shard_key(namespace: str, session: str, turn_id: str) -> Key:
+    return Key(guidance_of(namespace), f"rule-{turn_id}", session)
+
+
+class Elevation:
+    def __init__(self, embedder: Embedder, counter: TokenCounter, settings: CompactionSettings) -> None:
+        self._embedder = embedder
+        self._counter = counter
+        self._settings = settings
+        self._prototypes: Rows | None = None
+
+    def shards(self, records: Sequence[Record], scores: Mapping[int, float], vectors: Rows) -> tuple[Shard, ...]:
+        """The rules among these turns. `scores` are the gate's, by ref; `vectors` has a row for each turn."""
+        found: list[Shard] = []
+        for row, record in enumerate(records):
+            evidence = self._evidence(record, scores.get(record.ref, 0.0), vectors[row])
+            if (reason := protection(evidence, self._settings)) is not None:
+                turn = turn_of(record)
+                found.append(Shard(turn.id, turn.session, turn.text, turn.ts, evidence.stability, reason, turn.speaker))
+        return tuple(found)
+
+    def _evidence(self, record: Record, score: float, vector: Rows) -> Evidence:
+        stability = max(_ROLE_WEIGHT.get(str(record.metadata.get("role")), _OTHER_WEIGHT), score)
+        evidence = Evidence(stability, promoted=scan(record.text).promoted, hinted=hinted(record.text))
+        if not needs_similarity(evidence, self._settings):
+            return evidence
+        return replace(evidence, similarity=self._similarity(vector))
+
+    def _similarity(self, vector: Rows) -> float | None:
+        from libravdb_memory.compact.preserve import unit_rows
+
+        try:
+            if self._prototypes is None:
+                self._prototypes = self._embedder.embed_documents(PROTOTYPES)
+        except EngineError as error:
+            _log.warning("guidance is told by its wording only: %s", error)
+            return None
+        return float((unit_rows(self._prototypes) @ unit_rows(vector[None, :])[0]).max())

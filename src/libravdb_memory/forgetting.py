@@ -1,0 +1,97 @@
+"""Erasing for good: turns, and everything that was made from them.
+
+Laws: with a turn go the summaries above it, those that a model wrote while it was shown one of these, the guidance
+taken from it, and every receipt that quotes it. The other turns below such a summary are uncovered again, and the next
+compaction covers them. What is being made meanwhile from the erased words is never written.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from libravdb_memory import lineage
+from libravdb_memory.elevating import shard_key
+from libravdb_memory.excluding import Excluding
+from libravdb_memory.model import Record
+from libravdb_memory.namespaces import guidance_of, history_of, namespace_of, states_of, summaries_of
+from libravdb_memory.receipts import ReceiptLog
+from libravdb_memory.store.paging import every
+from libravdb_memory.store.protocol import Equals, Erasure, Key, Selection, Store
+from libravdb_memory.summaries import Node, node_of
+from libravdb_memory.underway import UnderWay
+
+
+@dataclass(frozen=True, slots=True)
+class _Doomed:
+    """What goes, and the words by which receipts are found that quote it."""
+
+    selection: Selection
+    said: tuple[str, ...] = ()
+
+
+class Forgetting:
+    def __init__(self, store: Store, receipts: ReceiptLog, excluding: Excluding, building: UnderWay) -> None:
+        self._store = store
+        self._receipts = receipts
+        self._excluding = excluding
+        self._building = building
+
+    def turn(self, record: Record) -> Erasure:
+        """One turn, with what was made from it."""
+        with self._excluding.erasing():
+            return self._erase(self._with_all_above(record))
+
+    def session(self, namespace: str, session: str) -> Erasure:
+        collections = (history_of(namespace), summaries_of(namespace), guidance_of(namespace), states_of(namespace))
+        with self._excluding.erasing():
+            said = self._said(collections, Equals("group", session))
+            groups = tuple((collection, session) for collection in collections)
+            return self._erase(_Doomed(Selection(groups=groups), tuple(said)))
+
+    def namespace(self, namespace: str) -> Erasure:
+        collections = (history_of(namespace), summaries_of(namespace), guidance_of(namespace), states_of(namespace))
+        with self._excluding.erasing():
+            return self._erase(_Doomed(Selection(collections=collections)))
+
+    def _with_all_above(self, record: Record) -> _Doomed:
+        namespace = namespace_of(record.collection) or ""
+        own = Key(record.collection, record.id, record.group)
+        above = lineage.ancestors(self._store, [own])
+        above |= self._told_of(namespace, record.group, above)
+        shard = shard_key(namespace, record.group, record.id)
+        gone = [found for key in (*above, shard) if (found := self._store.get(key)) is not None]
+        said = (record.text, *(found.text for found in gone))
+        return _Doomed(Selection(keys=(own, shard, *sorted(above, key=lambda key: key.id))), said)
+
+    def _told_of(self, namespace: str, session: str, gone: set[Key]) -> set[Key]:
+        """Summaries that a model wrote after it had been shown one that goes, and all above them, and so on."""
+        nodes = [node_of(record) for record in every(self._store, summaries_of(namespace), Equals("group", session))]
+        told = [node for node in nodes if node.prior]
+        found: set[Key] = set()
+        names = {key.id for key in gone}
+        while fresh := [node for node in told if node.key not in found | gone and not names.isdisjoint(node.prior)]:
+            found |= self._and_above(fresh)
+            names |= {key.id for key in found}
+        return found - gone
+
+    def _and_above(self, nodes: Iterable[Node]) -> set[Key]:
+        keys = {node.key for node in nodes}
+        return keys | lineage.ancestors(self._store, keys)
+
+    def _said(self, collections: Iterable[str], where: Equals) -> Iterable[str]:
+        for collection in collections:
+            yield from (record.text for record in every(self._store, collection, where))
+
+    def _erase(self, doomed: _Doomed) -> Erasure:
+        self._erase_receipts(doomed)
+        gone = self._store.erase(doomed.selection)
+        # A context under way may have read the words before they went; its receipt goes too, once it is there.
+        self._building.wait_for_those_under_way()
+        self._erase_receipts(doomed)
+        return gone
+
+    def _erase_receipts(self, doomed: _Doomed) -> None:
+        if quoting := self._receipts.quoting(doomed.selection, doomed.said):
+            self._store.erase(Selection(keys=quoting))
+            self._receipts.forget(quoting)

@@ -1,0 +1,210 @@
+"""Reading the continuity graph: a summary covers turns or summaries, down to the exact turns.
+
+Laws: what lies below a summary comes back whole, exact and in order, never from another session. Reading is bounded:
+by a number of levels, and by pages whose cursors stay valid while turns come and go.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from libravdb_memory.errors import InvalidInputError, NotFoundError, StoreCorruptError
+from libravdb_memory.ingest.turns import turn_of
+from libravdb_memory.model import Record, Turn
+from libravdb_memory.namespaces import history_of, summaries_of
+from libravdb_memory.store.paging import every
+from libravdb_memory.store.protocol import AllOf, Covered, Equals, Key, Not, Problem, Store, Verification
+from libravdb_memory.summaries import Node, is_summary, node_of
+
+DEEPEST = 64
+"""Levels after which a graph is taken for damaged: each level needs at least two summaries of the one below."""
+
+
+@dataclass(frozen=True, slots=True)
+class Expansion:
+    """What lies below a summary, in order: turns, or summaries where the depth asked for ends at them. `cursor` goes
+    on where this page ends; None on the last."""
+
+    node: Node
+    items: tuple[Turn | Node, ...]
+    cursor: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Branch:
+    """A summary with the summaries below it; the turns below those of level 1 are not read."""
+
+    node: Node
+    below: tuple[Branch, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class History:
+    """A session from its oldest turn to its newest: summaries, and the turns that nothing covers. `tail` counts those
+    of the newest turns that are never compacted; `turns` counts all, covered or not."""
+
+    namespace: str
+    session: str
+    turns: int
+    entries: tuple[Branch | Turn, ...]
+    tail: int
+
+
+REBUILD = "libravdb compact --rebuild SESSION"
+
+_Placed: TypeAlias = tuple[int, Record]
+"""A record, and the ref of the first turn below it."""
+
+
+def uncovered(store: Store, collection: str, session: str) -> Iterator[Record]:
+    """The turns or summaries of a session that nothing covers, in order of arrival."""
+    return every(store, collection, AllOf((Equals("group", session), Not(Covered()))))
+
+
+def roots(store: Store, namespace: str, session: str) -> list[Node]:
+    """The summaries that no other covers, in the order of what they cover."""
+    placed = _in_order(store, namespace, uncovered(store, summaries_of(namespace), session))
+    return [node_of(record) for _, record in placed]
+
+
+def ancestors(store: Store, keys: Iterable[Key]) -> set[Key]:
+    """Every summary above these records."""
+    above: set[Key] = set()
+    waiting = list(keys)
+    while waiting:
+        parents = {Key(record.collection, record.id, record.group) for record in store.parents(waiting.pop())}
+        waiting += parents - above
+        above |= parents
+    return above
+
+
+def expand(
+    store: Store, node: Node, *, depth: int | None = None, limit: int = 200, after: str | None = None
+) -> Expansion:
+    """The turns below a summary; or, with a depth, what lies so many levels below it."""
+    start = _cursor(after)
+    found = [placed for placed in _below(store, node, DEEPEST if depth is None else depth) if placed[0] > start]
+    page = found[:limit]
+    items = tuple(node_of(record) if is_summary(record) else turn_of(record) for _, record in page)
+    return Expansion(node, items, str(page[-1][0]) if len(found) > len(page) else None)
+
+
+def find_summary(store: Store, summary_id: str, namespace: str | None, session: str | None) -> Node:
+    found = [
+        node_of(record) for record in store.find(summary_id) if is_summary(record) and session in (None, record.group)
+    ]
+    mine = [node for node in found if namespace in (None, node.namespace)]
+    if not mine:
+        raise NotFoundError(summary_id, f"there is no summary {summary_id!r}")
+    return mine[0]
+
+
+def history(store: Store, namespace: str, session: str, tail: Sequence[Record]) -> History:
+    collection = history_of(namespace)
+    branches = [
+        (place, _branch(store, node_of(record), DEEPEST))
+        for place, record in _in_order(store, namespace, uncovered(store, summaries_of(namespace), session))
+    ]
+    bare = list(uncovered(store, collection, session))
+    shown = {record.ref for record in bare}
+    inside = [record for record in tail if record.ref in shown]
+    turns = len(bare) + sum(branch.node.turns for _, branch in branches)
+    placed: list[tuple[int, Branch | Turn]] = [*branches, *((record.ref, turn_of(record)) for record in bare)]
+    placed.sort(key=lambda item: item[0])
+    return History(namespace, session, turns, tuple(entry for _, entry in placed), len(inside))
+
+
+def _branch(store: Store, node: Node, levels: int) -> Branch:
+    if levels <= 0:
+        raise _too_deep(store)
+    if node.level <= 1:
+        return Branch(node)
+    children = [record for record in store.children(node.key) if is_summary(record)]
+    below = _in_order(store, node.namespace, children)
+    return Branch(node, tuple(_branch(store, node_of(record), levels - 1) for _, record in below))
+
+
+def _below(store: Store, node: Node, depth: int) -> list[_Placed]:
+    """What lies at that depth, in order; turns wherever they are met."""
+    level: list[Record] = list(store.children(node.key))
+    for _ in range(depth - 1):
+        deeper = [record for record in level if is_summary(record)]
+        if not deeper:
+            break
+        turns = [record for record in level if not is_summary(record)]
+        level = turns + [child for record in deeper for child in store.children(node_of(record).key)]
+    else:
+        if depth >= DEEPEST and any(map(is_summary, level)):
+            raise _too_deep(store)
+    return _in_order(store, node.namespace, level)
+
+
+def _in_order(store: Store, namespace: str, records: Iterable[Record]) -> list[_Placed]:
+    """By the first turn below each, and once however many ways lead to it."""
+    placed: dict[int, _Placed] = {}
+    for record in records:
+        first = record
+        if is_summary(record):
+            first = store.get(Key(history_of(namespace), node_of(record).first, record.group)) or record
+        placed[record.ref] = (first.ref, record)
+    return sorted(placed.values(), key=lambda item: (item[0], item[1].ref))
+
+
+def _cursor(after: str | None) -> int:
+    if after is None:
+        return -1
+    if not (after.isascii() and after.isdecimal()):
+        raise InvalidInputError("after", f"{after!r} is no cursor of an expansion")
+    return int(after)
+
+
+def _too_deep(store: Store) -> StoreCorruptError:
+    return StoreCorruptError(store.path, f"summaries lie more than {DEEPEST} levels deep")
+
+
+# ── verification ─────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def verified(store: Store, found: Verification) -> Verification:
+    """The same with what is wrong about summaries, and their number."""
+    checked, problems = 0, list(found.problems)
+    for info in store.collections(summaries_of("")):
+        for record in every(store, info.name):
+            checked += 1
+            problems += _problems_of(store, node_of(record))
+    return Verification({**found.checked, "summaries": checked}, tuple(problems))
+
+
+def _problems_of(store: Store, node: Node) -> Iterator[Problem]:
+    where = f"summary {node.id!r} of session {node.session!r}"
+    children = store.children(node.key)
+    for detail in (*_wrong_below(node, children), *_wrong_figures(node), *_covered_twice(store, node, children)):
+        yield Problem("lineage", where, detail, REBUILD)
+
+
+def _wrong_below(node: Node, children: Sequence[Record]) -> Iterator[str]:
+    allowed = history_of(node.namespace) if node.level == 1 else summaries_of(node.namespace)
+    if not children:
+        yield "covers nothing"
+    for child in children:
+        if child.collection != allowed or child.group != node.session:
+            yield f"covers {child.id!r}, which is no {'turn' if node.level == 1 else 'summary'} of its session"
+        elif node.level > 1 and node_of(child).level >= node.level:
+            yield f"covers {child.id!r}, which is of no lower level"
+    if children and {child.id for child in children} != set(node.children):
+        yield f"covers {len(children)} and was made from {len(node.children)}"
+
+
+def _wrong_figures(node: Node) -> Iterator[str]:
+    if not node.tokens < node.source_tokens:
+        yield f"costs {node.tokens} tokens, no less than the {node.source_tokens} that it covers"
+    if not 0.0 <= node.confidence <= 1.0:
+        yield f"has a confidence of {node.confidence}"
+
+
+def _covered_twice(store: Store, node: Node, children: Sequence[Record]) -> Iterator[str]:
+    for child in children:
+        if len(store.parents(Key(child.collection, child.id, child.group))) > 1:
+            yield f"covers {child.id!r}, which another summary covers too"

@@ -1,0 +1,136 @@
+"""Compaction by itself: a session is compacted in the background when enough of it has piled up behind its tail.
+
+Laws: noticing a turn costs next to nothing and never waits; the work has a thread of its own, so that neither storing
+nor embedding nor assembling waits for a summariser. A failure is visible and tried again with the next turns, never
+lost turns. What piled up before a start is seen when as much again has come.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from libravdb_memory.compact.settings import CompactionSettings
+from libravdb_memory.errors import LibraVDBError, StoreClosedError
+from libravdb_memory.store.forking import abandon_in_children
+
+if TYPE_CHECKING:
+    from libravdb_memory.compacting import Compactor
+
+_log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class OverflowState:
+    """`waiting` sessions to look at, and why the last compaction failed (None while they work)."""
+
+    waiting: int
+    running: bool
+    failure: str | None
+
+
+class Overflow:
+    """`compactor` is asked for when there is something to do."""
+
+    def __init__(self, settings: CompactionSettings, compactor: Callable[[], Compactor]) -> None:
+        self._trigger = settings.trigger_tokens
+        self._compactor = compactor
+        self._changed = threading.Condition()
+        self._piled: dict[tuple[str, str], int] = {}
+        self._left: dict[tuple[str, str], int] = {}
+        self._waiting: dict[tuple[str, str], None] = {}
+        self._running = False
+        self._stopping = False
+        self._failure: str | None = None
+        self._thread: threading.Thread | None = None
+        abandon_in_children(self)
+
+    @property
+    def state(self) -> OverflowState:
+        return OverflowState(len(self._waiting), self._running, self._failure)
+
+    def notice(self, namespace: str, session: str, tokens: int) -> None:
+        """A turn of so many tokens was stored."""
+        if self._trigger <= 0:
+            return
+        mine = (namespace, session)
+        with self._changed:
+            self._piled[mine] = self._piled.get(mine, 0) + tokens
+            if self._piled[mine] >= self._trigger and mine not in self._waiting:
+                self._waiting[mine] = None
+                self._start()
+                self._changed.notify_all()
+
+    def forget(self, namespace: str, session: str | None) -> None:
+        """The session, or all of a namespace, is no more."""
+        with self._changed:
+            for mine in [mine for mine in self._piled if mine[0] == namespace and session in (None, mine[1])]:
+                for kept in (self._piled, self._left, self._waiting):
+                    kept.pop(mine, None)
+
+    def wait(self, timeout_s: float | None = None) -> bool:
+        """Until nothing waits and nothing runs; False when the time is up or the last compaction failed."""
+        with self._changed:
+            idle = self._changed.wait_for(lambda: self._stopping or self._is_idle(), timeout_s)
+            return idle and self._failure is None
+
+    def stop(self) -> None:
+        with self._changed:
+            self._stopping = True
+            self._changed.notify_all()
+        if self._thread is not None:
+            self._thread.join()
+
+    def abandon(self) -> None:
+        """In a forked child, where the thread does not exist."""
+        self._changed = threading.Condition()
+        self._stopping, self._thread, self._waiting = True, None, {}
+
+    # ── the background thread ────────────────────────────────────────────────────────────────────────────────────
+
+    def _start(self) -> None:
+        if self._thread is None and not self._stopping:
+            self._thread = threading.Thread(target=self._run, name="libravdb-compaction", daemon=True)
+            self._thread.start()
+
+    def _is_idle(self) -> bool:
+        return not self._waiting and not self._running
+
+    def _run(self) -> None:
+        while True:
+            with self._changed:
+                self._running = False
+                self._changed.notify_all()
+                self._changed.wait_for(lambda: self._waiting or self._stopping)
+                if self._stopping:
+                    return
+                mine = next(iter(self._waiting))
+                del self._waiting[mine]
+                self._running = True
+            try:
+                self._look_at(*mine)
+                self._failure = None
+            except StoreClosedError:
+                return
+            except Exception as error:  # the thread's outermost frame: whatever it is, it must be seen
+                expected = isinstance(error, LibraVDBError)
+                _log.warning("a session was not compacted: %s", error, exc_info=not expected)
+                self._failure = str(error) if expected else repr(error)
+
+    def _look_at(self, namespace: str, session: str) -> None:
+        """Until too little has piled up; what was declined does not count until more comes."""
+        mine, compactor = (namespace, session), self._compactor()
+        while not self._stopping:
+            piled = max(compactor.waiting_tokens(namespace, session) - self._left.get(mine, 0), 0)
+            if piled < self._trigger:
+                with self._changed:
+                    self._piled[mine] = piled
+                return
+            done = compactor.compact(namespace, session, time.time_ns() // 1_000_000, lambda: self._stopping)
+            self._left[mine] = sum(declined.tokens for declined in done.declined)
+            if not done.summaries:
+                return
