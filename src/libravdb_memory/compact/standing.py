@@ -34,6 +34,8 @@ _QUOTATION = re.compile(r"“[^“”]{1,400}”|(?<![\w\"])\"[^\"]{1,400}\"(?!\
 _CODE = re.compile(r"`[^`]{1,400}`")
 _SPACE = re.compile(r"\s+")
 _BULLET = re.compile(r"(?:[-*+•#]{1,6}|\d{1,3}[.)]) ")
+_PART = re.compile(r"[:;—.!] |, (?:so|and|but) |^as agreed, ")
+_ONE = re.compile(r"\b(?:it|this|these|those)\b")
 _SPELLINGS = str.maketrans({"’": "'", "‘": "'", "*": "", "~": ""})
 _CONTRACTIONS = re.compile(r"\b(?:dont|do not|donot|doesnt|shouldnt|mustnt|cant|wont|id|im)\b")
 _WHOLE = {
@@ -115,7 +117,7 @@ def _of_the_moment(said: str) -> bool:
 def _parts(said: str) -> Iterator[str]:
     """The sentence, and what follows its colons, semicolons and "so"."""
     yield said
-    for found in re.finditer(r"[:;—.!] |, (?:so|and|but) |^as agreed, ", said):
+    for found in _PART.finditer(said):
         yield said[found.end() :]
 
 
@@ -177,7 +179,7 @@ def _demand_stands(clause: str) -> bool:
         return signs.GENERAL.search(clause) is not None or not vague
     if _order_stands(clause):
         return True
-    return _is_demand(clause) and not re.search(r"\b(?:it|this|these|those)\b", clause)
+    return _is_demand(clause) and not _ONE.search(clause)
 
 
 def _is_demand(clause: str) -> bool:
@@ -190,7 +192,7 @@ def _order_stands(order: str) -> bool:
         return False
     if assured := signs.ASSURE.match(order):
         rest = order[assured.end() :]
-        return signs.GENERAL.match(rest) is not None and signs.DEFINITE.search(rest) is None
+        return signs.GENERAL.match(rest) is not None and (rest[:2] == "no" or signs.DEFINITE.search(rest) is None)
     if signs.STANCE.match(order):
         return order.startswith(("be ", "keep it ")) or signs.ITS_OBJECT.match(order) is None
     if (habit := signs.HABIT.match(order)) and (

@@ -8,11 +8,10 @@ from __future__ import annotations
 
 import re
 
+from libravdb_memory.compact.standing_signs import HAVE_DONE, KIND
+
 _DAYS = r"(?:mon|tues|wednes|thurs|fri|satur|sun)days"
 _NOT_US = r"(?:(?!\b(?:i|he|she|they|it|we|you)\b).)"
-_KIND = r"(?:(?!\b(?:if|i|we|he|she|they|because|which|whether|when)\b).)"
-"""A character of a subject: no other clause begins at it."""
-_HAVE_DONE = r"have (?:[a-z]{2,12}ly )?(?:been|had|done|seen|known|told|said|put|gone|left|kept|[a-z]{2,14}(?:ed|en))\b"
 _RULE_NOUN = r"(?:rule|convention|policy|preference|standard|practice|default|habit|guideline|agreement|norm)"
 _SPOKEN_OF = (
     r"(?:answer|repl(?:y|ie)|response|explanation|summar(?:y|ie)|date|time|price|unit|e?-?mail|message|commit|test|"
@@ -29,6 +28,7 @@ LIKINGS = (
     r"that|it\b|to\b|him\b|her\b|them\b|you\b)",
     r"i(?:'d| would)?(?: much)? rather\b.{2,60}\bthan\b",
     r"my pronouns are\b",
+    r"i(?:'d| would)? (?:want|like|expect|need) .{2,60}\b(?:in|for|on|with) (?:all|every|any|each)\b",
     r"i(?:'d| would)? (?:want|like|expect|need) (?:an? |my )?(?:weekly|daily|monthly)\b",
     r"i(?:'d like| would like| want| expect) (?!the\b|this|that|to\b|it\b)[^,]{3,60}, not\b",
     r"i don't want to be (?:called|reminded|asked|told|contacted|disturbed|interrupted|included|mentioned|quoted)\b",
@@ -69,8 +69,8 @@ CUSTOMS = (
     r"(?!(?:this|his|its|yes|thanks|sometimes|perhaps|always)\b)[a-z-]{2,16}s (?!are\b|were\b|went\b|was\b|is\b|"
     r"[a-z]{2,14}ed\b)[a-z]{3,14} "
     r"[^,]{1,60}, not\b",
-    r"(?:.{0,40}\b)?(?:my|our|the|house|team|ground|"
-    rf"new) (?:[a-z-]{{1,16}} ){{0,2}}{_RULE_NOUN}s?\b(?: [a-z`-]{{1,20}}){{0,5}}"
+    r"(?:.{0,40}\b)?(?:my|our|the|house|team|ground|new|one|another)"
+    rf" (?:[a-z-]{{1,16}} ){{0,2}}{_RULE_NOUN}s?\b(?: [a-z`-]{{1,20}}){{0,5}}"
     r"(?: (?:is|are)\b(?! (?:broken|wrong|stupid|annoying|unclear|old|weird|fine|ok|good)\b)| ?:)",
     r"(?:tone|style|language|units?|voice|spelling|currency|diet|format) ?: ",
     r"(?:.{0,60}\b)?we (?:never|always|only) (?!(?:got|had|went|came|were|was|did|made|found|saw|knew|said|"
@@ -91,20 +91,22 @@ CUSTOMS = (
     r"\bonly|nowhere|"
     r"at most|after|before|never|without|columns?|next to)\b",
     r"(?!i |he |she |it |they |you |we ).{3,80}\b(?:are|is)\b.{1,60}, (?:never|always)\b",
-    r"(?:in [a-z ]{1,30},? )?(?:nobody|no one) (?!knows|needs|cares|likes|reads|understands|wants|uses|seems|"
+    r"(?:in [a-z ]{1,30},? )?(?:nobody|no one)(?: (?:but|except) [a-z]{2,16})? (?!knows|needs|cares|likes|reads|"
+    r"understands|wants|uses|seems|"
     r"minds|answers|"
     r"thinks)[a-z]{2,14}s (?!it\b|me\b)",
 )
 
 DEMANDS = (
+    r"(?:next time and|in general,|generally,|as always[,:])",
     r"for (?!(?:the|this|that|now|tonight|an?)\b)(?:[a-z-]{2,16} ){0,2}[a-z-]{2,16}s: ?[a-z]",
     r"(?:each|every|all|any|anything|everything|everyone|anyone)\b(?!.{0,80}\b(?:this|these)\b)(?! ?time|"
     r" of (?:them|us|the|these|"
-    rf"those)\b){_KIND}{{1,80}}"
+    rf"those)\b){KIND}{{1,80}}"
     r"\b(?:must|should|shall|needs?|has to|have to|requires?|may not|cannot|gets?|goes?|has an?|"
-    rf"have an?)\b(?! {_HAVE_DONE})"
+    rf"have an?)\b(?! {HAVE_DONE})"
     r"(?! be (?:back|fine|ok|okay|good|there|done|ready|working|better|right)\b)",
-    rf"(?:nothing|nobody|no one)\b{_KIND}{{1,80}}\b(?:must|should|shall|may)\b(?! {_HAVE_DONE})",
+    rf"(?:nothing|nobody|no one)\b{KIND}{{1,80}}\b(?:must|should|shall|may)\b(?! {HAVE_DONE})",
     r"(?:always|never) (?!an?\b|the\b|in\b|been|seen|had|got|thought|knew|heard|again|mind|say|happy|glad|nice|"
     r"good|fun|late|"
     r"true|wrong|easy|[a-z]{2,14}ed\b)[a-z]{2,14} (?:my|our|your|the|any|every|an?|in|for|with|on|as|me|"

@@ -11,8 +11,9 @@ import re
 QUOTE, CODE = "“”", "`"
 
 _DAY = r"(?:mon|tues|wednes|thurs|fri|satur|sun)day"
-_HAVE_DONE = r"have (?:[a-z]{2,12}ly )?(?:been|had|done|seen|known|told|said|put|gone|left|kept|[a-z]{2,14}(?:ed|en))\b"
-_KIND = r"(?:(?!\b(?:if|i|we|he|she|they|because|which|whether|when)\b).)"
+HAVE_DONE = r"have (?:[a-z]{2,12}ly )?(?:been|had|done|seen|known|told|said|put|gone|left|kept|[a-z]{2,14}(?:ed|en))\b"
+KIND = r"(?:(?!\b(?:if|i|we|he|she|they|because|which|whether|when)\b).)"
+"""A character of a subject: no other clause begins at it."""
 _TALKED_ABOUT = (
     r"(?:answer|reply|response|question|result|output|text|task|topic|subject|user|weather|price|total|message|code|"
     r"trip|change|word|reader|customer|client)s?"
@@ -42,7 +43,8 @@ PERMANENT = re.compile(
     r"|(?:going|moving) forward|in (?:the )?future|henceforth|whenever|(?:every|each|any) ?time|at all times|by default"
     r"|as a (?:general )?rule|in general|unless (?:i|we) (?:say|tell|ask|specify|state)|unless (?:told|stated|asked)"
     r"|until further notice|no matter (?:what|how|who|when)|under no circumstances|without (?:asking|telling|exception)"
-    r"|without (?:my|our) (?:ok|okay|approval|consent|permission|knowledge)|for everything|in everything)\b"
+    r"|without (?:my|our) (?:ok|okay|approval|consent|permission|knowledge)|for everything|in everything|often|"
+    r"regularly|sparingly|consistently)\b"
     r"|\b(?:don't|no|not|nothing|nobody)\b[^.!?]{1,80}\bever\b|\bdon't ever\b"
     r"|\b(?:whatever|wherever|whichever) (?:i|you|we)\b"
     r"|\b(?:in|for|on|with|of|before|after) (?:all|every|each|any) (?:(?:my|our|new|future)\b|"
@@ -80,18 +82,20 @@ DEFINITE = re.compile(
     r"it|them|him|her|there|here)\b"
 )
 GENERAL = re.compile(
-    r"\b(?:any|anything|anyone|anybody|every|everything|everyone|each|all|only|before|when|whenever|unless|if)\b"
+    r"\b(?:any|anything|anyone|anybody|nothing|nobody|no|every|everything|everyone|each|all|only|before|when|"
+    r"whenever|unless|if)\b"
 )
 TO_A_FRIEND = re.compile(r"\b(?:some|too|more|an? )")
 """Advice rather than a demand: "you should get some rest"."""
 
 REPORTED = re.compile(
-    r"\b(?:says|(?<!i )(?<!you )(?<!just )(?:said|told|wrote)|writes|recommends|apparently|supposedly|allegedly|claims|"
+    r"\b(?:says|(?<!i )(?<!you )(?<!just )(?:said|told|wrote)|writes|apparently|supposedly|allegedly|claims|"
     r"complains|warns|according to|used to|which is why|that (?:says|forbids|requires|bans|allows)|"
-    r"(?:docs?|people|they|guides?|rules|books?|manuals?) (?:always |all )?(?:say|state|recommend|tell))\b"
+    r"(?:docs?|people|they|guides?|rules|books?|manuals?|doctors?|articles?|he|she|it) (?:always |all )?"
+    r"(?:say|state|recommends?|tell))\b"
     r"|\b(?:notes|minutes|briefing|manual|readme|guide|sign|poster|text|paragraph|quote|e?-?mail|message|slogan|"
     r"following)\b[^:]{0,40}: ?[^ ]"
-    r"|\b[a-z]{0,30}(?:error|exception|warning|fatal|panic|warn|err!)(?: \[[^\]]{1,40}\])?: ?[^ ]"
+    r"|\b[a-z]{0,30}(?:error|exception|warning|fatal|panic|warn|err!|deprecated)(?: \[[^\]]{1,40}\])?: ?[^ ]"
     r"|^(?:write|draft|compose|translate|proofread|reply|post|text|print|say|send|tell|summari[sz]e|rephrase|"
     r"rewrite|make)"
     r"\b[^:]{0,80}: ?[^ ]"
@@ -101,7 +105,7 @@ REPORTED = re.compile(
 HYPOTHETICAL = re.compile(
     r"(?:suppose|imagine|picture|assuming|pretend|what if|let's say|say we|if (?:i|you|he|she|they|we) (?:were|"
     r"was|had))\b"
-    rf"|.{{0,200}}\b(?:should|must|could|would)(?:n't| not)? {_HAVE_DONE}"
+    rf"|.{{0,200}}\b(?:should|must|could|would)(?:n't| not)? {HAVE_DONE}"
     r"|(?:in (?:the )?future|going forward),? (?:[a-z]{2,16} ){0,3}(?:will|looks?|seems?)\b"
 )
 
@@ -144,7 +148,7 @@ WISH = re.compile(
     r"(?:i|we)(?:'d| would)? (?:really )?(?:want|need|expect|like|prefer|ask) (?:for )?you to (?:please )?"
 )
 DEMAND = re.compile(
-    rf"{_KIND}{{1,200}}\b(?:(?:must|should|shall|need|can|may)n't|must|should|shall|needs?(?! (?:as|more|less|"
+    rf"{KIND}{{1,200}}\b(?:(?:must|should|shall|need|can|may)n't|must|should|shall|needs?(?! (?:as|more|less|"
     r"about|some|a bit|"
     r"help|\d))|has to|have to|requires?|cannot|may not|is required|are required|is mandatory|are mandatory|"
     r"is forbidden|are forbidden|(?:is|are) not (?:allowed|permitted)|allowed)\b(?!.{0,60}\b(?:somewhere|"
@@ -183,7 +187,7 @@ POINTED_AT = re.compile(
 
 STANCE = re.compile(
     r"(?:prefer|favou?r|avoid|assume|treat (?!yourself)|stick (?:to|with)|default to|refrain|respect|"
-    r"remember(?! to\b| when\b)"
+    r"remember(?! (?:to|when|the|our|me|how)\b)"
     r"|(?:keep|bear) in mind|speak|talk to me|address me|call (?:me|us) (?!when|if|at|back|on|later|a\b|in|asap|before)"
     r"|(?:call|address|refer to) [a-z' ]{2,30}(?:, not|\bas)\b|keep (?:my|our) .{2,40}\b(?:out of|private|"
     r"secret|confidential|to)\b"
@@ -208,8 +212,8 @@ HABIT = re.compile(
     r"|round|limit|phrase|correct)"
     r" (?!(?:the (?!(?:active|passive|oxford|metric|imperial|imperative)\b)|(?:an?|this|that|these|those|it|"
     r"its|them|him|her|me|us"
-    r"|one|two|three|some|another|both|more|whatever|port|option|version|plan|number|main|master|branch|going|"
-    r"[a-z]{2,20}ing)\b)"
+    r"|one|two|three|some|another|both|more|whatever|port|option|version|plan|number|main|master|branch|to all|"
+    r"[a-z]{2,20}ing(?=[.!,]|$| (?:it|the|this|on|at|until)\b))\b)"
     rf"|[{CODE}{QUOTE}]|\S{{0,20}}\d)"
     r"|(?:write|speak|explain|give|ask) (?:in (?!the\b|this|that|an?\b)|before\b|me (?:first|before)\b))"
 )
