@@ -175,7 +175,7 @@ def test_no_two_settings_share_a_variable_and_none_hides_an_unused_one() -> None
 
 
 def test_every_part_of_the_configuration_is_a_section() -> None:
-    assert set(sections()) == {"store", "embedding", "gating", "retrieval", "assembly"}
+    assert set(sections()) == {"store", "embedding", "gating", "retrieval", "assembly", "compaction", "summary"}
 
 
 def test_importing_reads_no_variable() -> None:

@@ -248,7 +248,8 @@ def _located(error: ConfigError, section: str) -> ConfigError:
 
 
 def _nearest(name: str, known: Iterable[str]) -> str:
-    tails = {full.rpartition(".")[2]: full for full in known} | {full.removeprefix(PREFIX): full for full in known}
+    first = list(known)[::-1]  # of two settings with one name, the one that is listed first is meant
+    tails = {full.rpartition(".")[2]: full for full in first} | {full.removeprefix(PREFIX): full for full in first}
     close = get_close_matches(name.removeprefix(PREFIX), tails, n=1)
     return f"; did you mean {tails[close[0]]}?" if close else "; the reference of settings lists the known ones"
 

@@ -24,12 +24,15 @@ config = load_config(environ={"LIBRAVDB_HOME": str(folder), "LIBRAVDB_EMBEDDING_
 def refusals(memory):  # and none may wait for a thread that is not there
     acts = {
         "backup": lambda: memory.backup(folder / "b.libravdb"),
+        "compact": lambda: memory.compact(user="ada"),
         "context": lambda: memory.context("x", user="ada"),
         "documents": lambda: memory.documents(),
         "erase": lambda: memory.erase(user="ada"),
+        "expand": lambda: memory.expand("x"),
         "explain_gate": lambda: memory.explain_gate("x", user="ada"),
         "export": lambda: memory.export(io.StringIO()),
         "get": lambda: memory.get("x"),
+        "history": lambda: memory.history(user="ada"),
         "import_": lambda: memory.import_([]),
         "ingest": lambda: memory.ingest("x", user="ada"),
         "load_document": lambda: memory.load_document("rules.md", "- Never guess."),
