@@ -1,0 +1,360 @@
+"""The sixteen invariants, each by its name, against what the model knows.
+
+Every check reads a `Seen`: the store as it stands after a step, and contexts assembled on it.
+"""
+
+from __future__ import annotations
+
+import math
+import sqlite3
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from html import unescape
+
+import pytest
+from tests.laws.keystone_model import TOKEN, Model, Place, bundles
+
+from libravdb_memory import Memory
+from libravdb_memory.assemble.messages import message_cost, plain_text
+from libravdb_memory.assemble.receipt import Item, Rejection
+from libravdb_memory.assemble.render import escape
+from libravdb_memory.context import Context
+from libravdb_memory.errors import AppendOnlyError, ConflictError, NotFoundError
+from libravdb_memory.model import Draft, Record
+from libravdb_memory.namespaces import guidance_of, history_of, states_of, summaries_of
+from libravdb_memory.store.paging import every
+from libravdb_memory.store.protocol import Key, Put, Remove
+from libravdb_memory.summaries import node_of
+from libravdb_memory.tokens import EstimatingCounter
+
+COUNT = EstimatingCounter().count
+BASE = 4
+BOUND = 1e-6
+"""How far a cosine may lie beside its range."""
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A context, and what was asked for."""
+
+    place: Place
+    prompt: str
+    budget: int
+    context: Context
+    messages: tuple[dict[str, object], ...] = ()
+    owns: bool = False
+
+
+@dataclass(frozen=True)
+class Seen:
+    memory: Memory
+    model: Model
+    turns: dict[Place, list[Record]]
+    summaries: dict[Place, dict[str, Record]]
+    by_ref: dict[int, Record]
+    edges: tuple[tuple[int, int], ...]
+    asked: tuple[Asked, ...]
+
+
+def look(memory: Memory, model: Model, asked: Sequence[Asked]) -> Seen:
+    store = memory._store
+    turns: dict[Place, list[Record]] = {}
+    summaries: dict[Place, dict[str, Record]] = {}
+    by_ref: dict[int, Record] = {}
+    for info in store.collections():
+        for record in every(store, info.name):
+            by_ref[record.ref] = record
+            kind, _, user = info.name.partition(":")
+            if kind == "history":
+                turns.setdefault((user, record.group), []).append(record)
+            elif kind == "summary":
+                summaries.setdefault((user, record.group), {})[record.id] = record
+    return Seen(memory, model, turns, summaries, by_ref, store.edges(), tuple(asked))
+
+
+# ── contexts ─────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def check_01_every_hard_rule_is_in_every_context(seen: Seen) -> None:
+    for asked in seen.asked:
+        at = 0
+        for rule in (rule for document in seen.model.documents.values() for rule in document.needed):
+            at = asked.context.text.index(rule, at) + len(rule)
+
+
+def check_02_soft_rules_are_a_prefix_in_order(seen: Seen) -> None:
+    soft = [f"> {rule}" for document in seen.model.documents.values() for rule in document.soft]
+    for asked in seen.asked:
+        shown = [item for item in asked.context.assembly.items if item.tier == "soft"]
+        texts = [asked.context.text[item.start :] for item in shown]
+        assert len(texts) <= len(soft)
+        for text, rule in zip(texts, soft, strict=False):
+            assert text.startswith(rule)
+        assert len({item.start for item in shown}) == len(shown)
+        if len(shown) < len(soft):
+            dropped = [each for each in asked.context.assembly.rejections if each.tier == "soft"]
+            assert len(dropped) == len(soft) - len(shown)
+
+
+def check_03_rules_tail_and_recall_are_disjoint(seen: Seen) -> None:
+    for asked in seen.asked:
+        items = asked.context.assembly.items
+        assert len({(item.session, item.id) for item in items}) == len(items)
+        tail = {(item.session, item.id) for item in items if item.tier == "tail"}
+        for item in items:
+            covering = seen.model.summaries.get((asked.place[0], item.session), {}).get(item.id)
+            if covering is not None:
+                assert (item.session, covering.turns[0]) not in tail
+
+
+def check_04_the_base_tail_is_complete_and_exact(seen: Seen) -> None:
+    for asked in seen.asked:
+        if asked.owns and asked.messages:
+            kept = list(asked.context.messages)
+            assert kept[len(kept) - min(BASE, len(kept)) :] == list(asked.messages[-BASE:])[-len(kept) :]
+            assert len(kept) >= min(BASE, len(_from_the_first_request(asked.messages)))
+            continue
+        shown = {asked.prompt, *filter(None, map(plain_text, asked.messages))}
+        turns = _known_then(asked)
+        at = 0
+        for text, role in turns[-BASE:]:
+            if text not in shown:
+                at = asked.context.text.index(f'<entry role="{role}" source="session">{escape(text)}</entry>', at) + 1
+        _tail_is_a_suffix(asked, turns)
+
+
+def _from_the_first_request(messages: Sequence[dict[str, object]]) -> Sequence[dict[str, object]]:
+    roles = [message["role"] for message in messages]
+    return messages[roles.index("user") :] if "user" in roles else ()
+
+
+def _known_then(asked: Asked) -> list[tuple[str, str]]:
+    return [(turn.text, turn.role) for turn in asked.context.receipt.offer.turns]
+
+
+def _tail_is_a_suffix(asked: Asked, turns: list[tuple[str, str]]) -> None:
+    assembly, offer = asked.context.assembly, asked.context.receipt.offer
+    visible = {asked.prompt, *filter(None, map(plain_text, asked.messages))}
+    shown = [turn.id for turn in offer.turns[assembly.tail_start :] if turn.text not in visible]
+    assert shown == [item.id for item in assembly.items if item.tier == "tail"]
+
+
+def check_05_scores_lie_in_0_to_1(seen: Seen) -> None:
+    for each in _judged(seen):
+        if each.score is not None:
+            assert math.isfinite(each.score)
+            low = -1.0 - BOUND if isinstance(each, Rejection) and each.tier == "elevated" else 0.0
+            assert low <= each.score <= 1.0 + (BOUND if each.tier == "elevated" else 0.0)
+
+
+def _judged(seen: Seen) -> Iterator[Item | Rejection]:
+    for asked in seen.asked:
+        yield from asked.context.assembly.items
+        yield from asked.context.assembly.rejections
+
+
+def check_06_the_budget_is_kept_framing_included(seen: Seen) -> None:
+    for asked in seen.asked:
+        context, assembly = asked.context, asked.context.assembly
+        beside = 0
+        if asked.owns:
+            beside = COUNT(asked.prompt) + 4
+            beside += sum(message_cost(message, EstimatingCounter()) for message in context.messages)
+        assert context.tokens == COUNT(context.text) + beside
+        if assembly.degraded is not None:
+            assert {item.tier for item in assembly.items} <= {"hard", "tail"}
+        if context.tokens > asked.budget:
+            assert context.degraded
+        assert assembly.tokens <= assembly.budget or assembly.degraded is not None
+
+
+# ── compaction ───────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def check_07_only_turns_behind_the_tail_are_covered(seen: Seen) -> None:
+    """The machine notes at each compaction what the tail was then and which bundles were whole; here: what is covered
+    is what some compaction covered, and nothing else."""
+    for place, turns in seen.turns.items():
+        covered = {seen.by_ref[child].id for _, child in seen.edges if child in {turn.ref for turn in turns}}
+        assert covered == seen.model.covered(place)
+
+
+def check_08_every_summary_is_smaller_than_what_it_covers(seen: Seen) -> None:
+    children: dict[int, list[Record]] = {}
+    for parent, child in seen.edges:
+        children.setdefault(parent, []).append(seen.by_ref[child])
+    for records in seen.summaries.values():
+        for record in records.values():
+            node = node_of(record)
+            below = COUNT("\n".join(child.text for child in children[record.ref]))
+            assert node.tokens == COUNT(record.text) < node.source_tokens <= below
+            assert any(map(str.isalnum, record.text))
+            assert 0.0 <= node.confidence <= 1.0 and node.decay_rate == 1.0 - node.confidence
+
+
+def check_09_lineage_is_complete_and_acyclic(seen: Seen) -> None:
+    assert {place for place, found in seen.summaries.items() if found} == {
+        place for place, known in seen.model.summaries.items() if known
+    }
+    for place, known in seen.model.summaries.items():
+        records = seen.summaries.get(place, {})
+        assert records.keys() == known.keys()
+        for name, covering in known.items():
+            below = [seen.by_ref[child] for parent, child in seen.edges if parent == records[name].ref]
+            assert {child.id for child in below} == set(covering.children) and covering.children
+            assert {child.group for child in below} == {place[1]}
+            wanted = history_of(place[0]) if covering.level == 1 else summaries_of(place[0])
+            assert {child.collection for child in below} == {wanted}
+            assert all(node_of(child).level < covering.level for child in below if covering.level > 1)
+    children = [child for _, child in seen.edges]
+    assert len(children) == len(set(children)), "something is covered twice"
+    verified = seen.memory.verify()
+    assert verified.ok, verified.problems
+
+
+def check_10_every_summary_expands_to_the_exact_turns(seen: Seen) -> None:
+    for place, known in seen.model.summaries.items():
+        for name, covering in known.items():
+            found = list(_expanded(seen.memory, place, name))
+            assert [turn.id for turn in found] == list(covering.turns)
+            for turn in found:
+                said = seen.model.turns[place][turn.id]
+                assert (turn.text, turn.role, turn.metadata) == (said.text, said.role, said.meta)
+                assert (turn.user, turn.session) == place
+
+
+def _expanded(memory: Memory, place: Place, name: str) -> Iterator[object]:
+    cursor: str | None = None
+    while True:
+        page = memory.expand(name, user=place[0], session=place[1], limit=5, after=cursor)
+        yield from page.items
+        if (cursor := page.cursor) is None:
+            return
+
+
+def check_11_raw_history_is_append_only(seen: Seen) -> None:
+    assert seen.turns.keys() == {place for place, turns in seen.model.turns.items() if turns}
+    for place, records in seen.turns.items():
+        said = seen.model.session(place)
+        assert [record.id for record in records] == [turn.id for turn in said]
+        for record, turn in zip(records, said, strict=True):
+            assert (record.text, record.metadata["role"]) == (turn.text, turn.role)
+            assert record.metadata.get("meta", {}) == turn.meta
+            assert turn.ts in (None, record.ts) and record.version == 1
+            assert seen.model.refs.setdefault((place, record.id), record.ref) == record.ref
+    for place, records in list(seen.turns.items())[:1]:
+        key = Key(history_of(place[0]), records[0].id, place[1])
+        with pytest.raises(AppendOnlyError):
+            seen.memory._store.commit([Remove(key)])
+        with pytest.raises((AppendOnlyError, ConflictError)):
+            seen.memory._store.commit([Put(Draft(key.collection, key.id, "edited", group=key.group), replace=True)])
+
+
+# ── ranking ──────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def check_12_hops_end_after_one_step_below_their_parents(seen: Seen) -> None:
+    for asked in seen.asked:
+        offered = (*asked.context.receipt.offer.recalled, *asked.context.receipt.offer.recovered)
+        own = {item.session: item.score for item in reversed(offered) if item.source == "document"}
+        for item in offered:
+            if "hop" in item.parts:
+                parents = [name for name, known in seen.model.documents.items() if item.session in known.hops]
+                assert 0.15 <= item.score <= 0.5
+                assert not parents or any(name in own for name in parents)
+
+
+def check_13_the_quality_multiplier_keeps_its_bounds(seen: Seen) -> None:
+    for asked in seen.asked:
+        records = seen.summaries.get(asked.place, {})
+        for item in (*asked.context.assembly.items, *asked.context.assembly.rejections):
+            if "quality" in item.parts:
+                assert 0.5 <= item.parts["quality"] <= 1.0
+                if item.id in records:
+                    assert item.parts["quality"] == pytest.approx(1 - 0.5 * node_of(records[item.id]).decay_rate)
+
+
+def check_14_nothing_is_read_from_another_namespace(seen: Seen) -> None:
+    for asked in seen.asked:
+        owners = {found[1] for found in TOKEN.finditer(unescape(asked.context.text))}
+        assert owners <= {asked.place[0]}
+        owners = {found[1] for found in TOKEN.finditer(str(asked.context.receipt.offer))}
+        assert owners <= {asked.place[0]}
+    for place, known in seen.model.summaries.items():
+        for name in list(known)[:1]:
+            with pytest.raises(NotFoundError):
+                seen.memory.expand(name, user=f"not {place[0]}")
+            with pytest.raises(NotFoundError):
+                seen.memory.expand(name, user=place[0], session=f"not {place[1]}")
+    _every_record_holds_only_words_of_its_own_user(seen)
+
+
+def _every_record_holds_only_words_of_its_own_user(seen: Seen) -> None:
+    for record in seen.by_ref.values():
+        for make in (history_of, summaries_of, guidance_of, states_of):
+            if record.collection.startswith(make("")):
+                user = record.collection.removeprefix(make(""))
+                said = f"{record.text} {record.metadata}"
+                assert {found[1] for found in TOKEN.finditer(said)} <= {user}
+
+
+# ── writing ──────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def check_15_writes_are_idempotent(seen: Seen) -> None:
+    for place, turns in list(seen.model.turns.items())[:2]:
+        if not turns:
+            continue
+        turn = list(turns.values())[len(turns) // 2]
+        before = seen.memory._store.status().sequence
+
+        def again(text: str, place: Place = place, name: str = turn.id, as_: object = turn) -> None:
+            said = as_
+            seen.memory.ingest(
+                text, user=place[0], session=place[1], role=said.role, ts=said.ts, id=name, metadata=dict(said.meta)
+            )
+
+        again(turn.text)
+        with pytest.raises(ConflictError):
+            again(turn.text + " or so")
+        assert seen.memory._store.status().sequence == before
+
+
+def check_16_what_was_acknowledged_is_on_disk(seen: Seen) -> None:
+    """By another connection than the store's own: a process that is killed now loses none of it."""
+    db = sqlite3.connect(f"file:{seen.memory.status().path}?mode=ro", uri=True)
+    try:
+        rows = db.execute("SELECT ref, id, text FROM record").fetchall()
+        edges = {tuple(edge) for edge in db.execute("SELECT parent, child FROM edge")}
+    finally:
+        db.close()
+    held = {ref: (name, text) for ref, name, text in rows}
+    for place, turns in seen.model.turns.items():
+        for turn in turns.values():
+            assert held[seen.model.refs[place, turn.id]] == (turn.id, turn.text)
+    assert edges == set(seen.edges)
+
+
+CHECKS: tuple[Callable[[Seen], None], ...] = tuple(
+    check for name, check in sorted(globals().items()) if name.startswith("check_")
+)
+assert len(CHECKS) == 16
+
+
+# ── what the machine notes on the way ────────────────────────────────────────────────────────────────────────────
+
+
+def assert_only_whole_bundles_behind_the_tail(
+    model: Model, place: Place, before: set[str], tail: int, covered: dict[str, tuple[str, ...]]
+) -> None:
+    """`before` were covered already; the tail began at `tail`; `covered` are the turns below each new summary."""
+    turns = model.session(place)
+    behind = {turn.id for turn in turns[:tail]}
+    for below in covered.values():
+        assert set(below) <= behind - before
+    for run in bundles(turns):
+        whole = {turns[index].id for index in run}
+        if whole & before:
+            continue
+        for below in covered.values():
+            assert whole <= set(below) or not whole & set(below)
