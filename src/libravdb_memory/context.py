@@ -18,6 +18,7 @@ from libravdb_memory.assemble.receipt import Assembly
 from libravdb_memory.assemble.tail import TailTurn
 from libravdb_memory.authored import VARIANT, AuthoredDocuments
 from libravdb_memory.beside import Beside
+from libravdb_memory.elevating import EVERY_ANSWER
 from libravdb_memory.gathering import Source
 from libravdb_memory.ingest.turns import turn_of
 from libravdb_memory.model import Record
@@ -27,6 +28,7 @@ from libravdb_memory.receipts import Receipt, ReceiptLog, hash_of
 from libravdb_memory.retrieve import temporal
 from libravdb_memory.retrieve.dates import anchor_density
 from libravdb_memory.retrieve.hops import hop_scores
+from libravdb_memory.retrieve.query import keyword_share
 from libravdb_memory.retrieve.recovery import Standing, recovery_signals
 from libravdb_memory.retrieve.route import is_about_dreams
 from libravdb_memory.store.protocol import AllOf, Covered, Equals, Filter, Key, Not, Store
@@ -41,7 +43,8 @@ _Refs: TypeAlias = Mapping[tuple[str, str], int]
 _RECALLED_TIERS = frozenset({"elevated", "recalled", "recovered"})
 _RECALLED, _MOST_RECALLED, _TOKENS_EACH = 48, 128, 60
 _RECOVERED = 10
-_GUIDANCE = 16
+_GUIDANCE = 32
+_KEYWORDS, _JUST_ABOVE = 0.3, 0.001
 _COVERING = 8
 _LORE_PER_HOP = 4
 _LORE = Source(VARIANT, "document", "global")
@@ -193,16 +196,30 @@ class ContextBuilder:
         return tail_turns(newest)
 
     def _guidance(self, request: Request, recalled: Recalled) -> tuple[Remembered, ...]:
+        """The nearest rules, by meaning and by the words they share with the prompt, and those for every answer."""
         if recalled.vector is None:
             return ()
-        found = self._store.search_vectors(guidance_of(request.namespace), recalled.vector, _GUIDANCE).hits
-        records = self._store.fetch([hit.ref for hit in found])
-        source = Source(guidance_of(request.namespace), "guidance", "user")
-        return tuple(
-            Remembered(records[hit.ref], source, hit.score, {"cosine": hit.score})
-            for hit in found
-            if hit.ref in records
-        )
+        collection = guidance_of(request.namespace)
+        scores = {hit.ref: hit.score for hit in self._store.search_vectors(collection, recalled.vector, _GUIDANCE).hits}
+        general = self._store.page(collection, where=Equals(f"metadata.{EVERY_ANSWER}", True), limit=_GUIDANCE)
+        lacking = [record.ref for record in general.records if record.ref not in scores]
+        scores |= self._store.similarities(collection, recalled.vector, lacking)
+        source = Source(collection, "guidance", "user")
+        found = [
+            Remembered(record, source, *self._guidance_score(request.prompt, record, scores[ref]))
+            for ref, record in self._store.fetch(list(scores)).items()
+        ]
+        return tuple(sorted(found, key=lambda item: (-item.score, -item.record.ref)))
+
+    def _guidance_score(self, prompt: str, record: Record, cosine: float) -> tuple[float, dict[str, float]]:
+        """Similarity, raised by the prompt's keywords that a rule holds; just over the bound for one that applies to
+        every answer."""
+        shared = keyword_share(prompt, record.text)
+        score = min(cosine + _KEYWORDS * shared, 1.0)
+        parts = {"cosine": cosine, "keywords": shared}
+        if record.metadata.get(EVERY_ANSWER) is True:
+            score = max(score, self._settings.guidance_similarity + _JUST_ABOVE)
+        return score, parts
 
     def _ordered_for_time(self, prompt: str, recalled: Recalled) -> tuple[Remembered, ...]:
         """A question about time wants a set that covers its events; any other keeps its ranking exactly."""

@@ -12,8 +12,18 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from libravdb_memory.compact.guidance import PROTOTYPES, Evidence, Reason, hinted, needs_similarity, protection
+from libravdb_memory.compact.guidance import (
+    PROTOTYPES,
+    Evidence,
+    Reason,
+    concerns_every_answer,
+    hinted,
+    needs_similarity,
+    protection,
+    shard_text,
+)
 from libravdb_memory.compact.settings import CompactionSettings
+from libravdb_memory.compact.standing import standing_rules
 from libravdb_memory.engines.protocol import Embedder
 from libravdb_memory.errors import EngineError
 from libravdb_memory.identity import Json
@@ -31,6 +41,8 @@ if TYPE_CHECKING:
     Rows = NDArray[np.float32]
 
 _log = logging.getLogger(__name__)
+EVERY_ANSWER = "for_every_answer"
+"""Metadata of a rule that applies whatever a question is about."""
 _ROLE_WEIGHT = {"user": 0.5, "assistant": 0.25}
 _OTHER_WEIGHT = 0.2
 
@@ -47,6 +59,10 @@ class Shard:
     reason: Reason
     speaker: str | None = None
 
+    @property
+    def for_every_answer(self) -> bool:
+        return concerns_every_answer(self.text)
+
     def draft(self, namespace: str) -> Draft:
         key = shard_key(namespace, self.session, self.turn)
         metadata: dict[str, Json] = {
@@ -57,6 +73,8 @@ class Shard:
             "provenance_class": "elevated_guidance",
             "protection_reason": self.reason,
         }
+        if self.for_every_answer:
+            metadata[EVERY_ANSWER] = True
         if self.speaker:
             metadata["speaker"] = self.speaker
         return Draft(key.collection, key.id, self.text, metadata, self.ts, self.session)
@@ -75,20 +93,25 @@ class Elevation:
 
     def shards(self, records: Sequence[Record], scores: Mapping[int, float], vectors: Rows) -> tuple[Shard, ...]:
         """The rules among these turns. `scores` are the gate's, by ref; `vectors` has a row for each turn."""
-        found: list[Shard] = []
-        for row, record in enumerate(records):
-            evidence = self._evidence(record, scores.get(record.ref, 0.0), vectors[row])
-            if (reason := protection(evidence, self._settings)) is not None:
-                turn = turn_of(record)
-                found.append(Shard(turn.id, turn.session, turn.text, turn.ts, evidence.stability, reason, turn.speaker))
-        return tuple(found)
+        found = (self._shard(record, scores.get(record.ref, 0.0), vectors[row]) for row, record in enumerate(records))
+        return tuple(shard for shard in found if shard is not None)
 
-    def _evidence(self, record: Record, score: float, vector: Rows) -> Evidence:
-        stability = max(_ROLE_WEIGHT.get(str(record.metadata.get("role")), _OTHER_WEIGHT), score)
-        evidence = Evidence(stability, promoted=scan(record.text).promoted, hinted=hinted(record.text))
-        if not needs_similarity(evidence, self._settings):
-            return evidence
-        return replace(evidence, similarity=self._similarity(vector))
+    def _shard(self, record: Record, score: float, vector: Rows) -> Shard | None:
+        turn = turn_of(record)
+        marks = scan(turn.text).marks
+        rules = standing_rules(turn.text, marks)
+        evidence = Evidence(
+            stability=max(_ROLE_WEIGHT.get(turn.role, _OTHER_WEIGHT), score),
+            promoted=bool(marks),
+            hinted=hinted(turn.text),
+            standing=bool(rules),
+        )
+        if needs_similarity(evidence, self._settings):
+            evidence = replace(evidence, similarity=self._similarity(vector))
+        if (reason := protection(evidence, self._settings)) is None:
+            return None
+        text = shard_text(turn.text, rules, self._settings.guidance_tokens, self._counter)
+        return Shard(turn.id, turn.session, text, turn.ts, evidence.stability, reason, turn.speaker)
 
     def _similarity(self, vector: Rows) -> float | None:
         from libravdb_memory.compact.preserve import unit_rows

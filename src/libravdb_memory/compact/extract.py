@@ -2,43 +2,57 @@
 
 Greedily, while the price allows, take the sentence with the greatest
 
-    readability · (.6·nearness to the centroid + .2·salience) - .3·greatest likeness to what is taken or was said
+    (statement · (ln(1 + news / 12) + .2·nearness to the topic + .2·salience)
+     - .3·greatest likeness to what is taken or was said) / tokens^.7
 
-Nearness and likeness are cosines, not below 0. Without vectors an earlier sentence is nearer (1 for the first, .5
-for the last), and likeness is the share of common words.
+News is the sum, over its content words that no taken sentence holds, of √(turns that say the word). The topic is the
+centroid of all sentences, each weighed by its statement. Nearness and likeness are cosines, not below 0; without
+vectors all are equally near, and only news keeps the extract from saying a thing again. After the first, a sentence
+must bring two new words.
 
-Laws: the extract never costs more than its limit; its sentences are the turns' own, in their order; the same input
-gives the same extract, and nothing is said twice. Where not even one sentence fits, the best is cut short and marked
-with an ellipsis (without it where only a letter fits), so that the room for one letter is enough for something to be
-said.
+Laws: the extract never costs more than its limit; its sentences are the turns' own, in their order, each turn on a line
+that says once who speaks (unless that alone would take more than a quarter of the limit); the same input gives the same
+extract, and nothing is said twice. Where not even one sentence fits, the best is cut short and marked with an ellipsis
+(without it where only a letter fits), so that the room for one letter is enough for something to be said.
 """
 
 from __future__ import annotations
 
+import math
+from collections import defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from libravdb_memory.compact.preserve import unit_rows
-from libravdb_memory.compact.salience import readability, salience
+from libravdb_memory.compact.salience import content_words, salience, statement, words
 from libravdb_memory.compact.spans import folded
 from libravdb_memory.tokens import TokenCounter
 
 if TYPE_CHECKING:
     from libravdb_memory.compact.preserve import Floats, Vectors
 
-NEARNESS, SALIENCE, REDUNDANCY = 0.6, 0.2, 0.3
+NEARNESS, SALIENCE, REDUNDANCY = 0.2, 0.2, 0.3
+FULL_NEWS, PRICE_POWER, LEAST_NEW = 12.0, 0.7, 2
+LEAST_WEIGHT = 1e-3
+"""Of a sentence in the topic, so that there is one where nothing is stated."""
+ROUNDING = 2
+"""Tokens by which two texts together may cost less than each alone."""
+LABEL_SHARE = 4
+"""A label may take one in so many of the tokens."""
 ELLIPSIS = "…"
 
 
 @dataclass(frozen=True, slots=True)
 class Sentence:
-    """`turn` is the number of the turn that says it."""
+    """`turn` is the number of the turn that says it, `speaker` whose turn it is, if that is to be shown."""
 
     turn: int
     text: str
+    speaker: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,15 +76,14 @@ def extract(
     summaries say, which need not be said again."""
     first = {folded(sentence.text): place for place, sentence in reversed(list(enumerate(sentences)))}
     places = sorted(place for place in first.values() if any(map(str.isalnum, sentences[place].text)))
-    told = [sentences[place] for place in places]
-    if not told or limit <= 0:
+    if not places or limit <= 0:
         return Extract("", 0)
-    likeness = _Likeness(told, None if vectors is None else unit_rows(vectors)[places], prior)
-    worth = likeness.nearness() * NEARNESS + np.array([salience(each.text) for each in told]) * SALIENCE
-    worth *= np.array([readability(each.text) for each in told])
-    picked = _picked(told, worth, likeness, limit, counter)
+    told = _shown([sentences[place] for place in places], limit, counter)
+    judged = _Judged(sentences, places)
+    likeness = _Likeness(None if vectors is None else unit_rows(vectors)[places], prior, judged.statement)
+    picked = _picked(told, judged, likeness, limit, counter)
     if not picked:
-        return _cut(told, worth, limit, counter)
+        return _cut(told, judged, likeness, limit, counter)
     text = _joined([told[number] for number in picked])
     return Extract(text, counter.count(text), tuple(places[number] for number in picked))
 
@@ -92,57 +105,100 @@ def _beginning(text: str, mark: str, limit: int, counter: TokenCounter) -> str:
     return beginning.rstrip() + mark if beginning else ""
 
 
+class _Judged:
+    """What each sentence is worth by its words, and what it would add to those that are taken."""
+
+    def __init__(self, sentences: Sequence[Sentence], places: Sequence[int]) -> None:
+        told = [sentences[place] for place in places]
+        said = [words(each.text) for each in told]
+        names = {name for speaker in {each.speaker for each in sentences} for name in words(speaker)}
+        self._content = [content_words(mine, names) for mine in said]
+        self.statement: Floats = np.array(
+            [statement(*judged) for judged in zip((each.text for each in told), said, self._content, strict=True)]
+        )
+        self._texts = [each.text for each in told]
+        self._salience = np.ones(len(told))
+        self._unread = set(range(len(told)))
+        self._holders: dict[str, list[int]] = defaultdict(list)
+        for number, content in enumerate(self._content):
+            for word in content:
+                self._holders[word].append(number)
+        turns = {word: len({told[number].turn for number in holders}) for word, holders in self._holders.items()}
+        self._weights = {word: math.sqrt(count) for word, count in turns.items()}
+        self._news = np.array([math.fsum(self._weights[word] for word in content) for content in self._content])
+        self.new_words = np.array([len(content) for content in self._content])
+
+    def worth(self, likeness: _Likeness) -> Floats:
+        """At most this, exactly this where the sentence was read: facts are looked for only where they may decide."""
+        news = np.log1p(np.maximum(self._news, 0.0) / FULL_NEWS)
+        worth: Floats = self.statement * (news + NEARNESS * likeness.nearness + SALIENCE * self._salience)
+        return worth
+
+    def read(self, number: int) -> bool:
+        """Whether it was read only now, so that it may be worth less than it seemed."""
+        if number not in self._unread:
+            return False
+        self._unread.discard(number)
+        self._salience[number] = salience(self._texts[number])
+        return True
+
+    def take(self, number: int) -> None:
+        for word in self._content[number]:
+            if holders := self._holders.pop(word, None):
+                self._news[holders] -= self._weights[word]
+                self.new_words[holders] -= 1
+
+
 class _Likeness:
-    """How alike sentences are, by their vectors or by their words."""
+    """How near sentences are to the topic and to each other, by their vectors."""
 
-    def __init__(self, told: Sequence[Sentence], rows: Floats | None, prior: Vectors | None) -> None:
+    def __init__(self, rows: Floats | None, prior: Vectors | None, weights: Floats) -> None:
         self._rows = rows
-        self._words = [frozenset(each.text.lower().split()) for each in told] if self._rows is None else []
-        self._count = len(told)
-        self._prior = prior
+        self.nearness: Floats = np.full(len(weights), 0.5)
+        self.redundancy: Floats = np.zeros(len(weights))
+        if rows is None:
+            return
+        centroid = unit_rows((rows * (weights[:, None] + LEAST_WEIGHT)).sum(axis=0)[None, :])[0]
+        self.nearness = np.maximum(rows @ centroid, 0.0)
+        if prior is not None and prior.shape[0]:
+            self.redundancy = np.maximum((rows @ unit_rows(prior).T).max(axis=1), 0.0)
 
-    def nearness(self) -> Floats:
-        if self._rows is None:
-            return 1.0 - 0.5 * np.arange(self._count) / max(self._count - 1, 1)
-        centroid = unit_rows(self._rows.mean(axis=0)[None, :])[0]
-        near: Floats = np.maximum(self._rows @ centroid, 0.0)
-        return near
-
-    def said_before(self) -> Floats:
-        if self._rows is None or self._prior is None or not self._prior.shape[0]:
-            return np.zeros(self._count)
-        likest: Floats = np.maximum((self._rows @ unit_rows(self._prior).T).max(axis=1), 0.0)
-        return likest
-
-    def to(self, number: int) -> Floats:
+    def take(self, number: int) -> None:
         if self._rows is not None:
-            alike: Floats = np.maximum(self._rows @ self._rows[number], 0.0)
-            return alike
-        mine = self._words[number]
-        return np.array([len(mine & words) / max(len(mine | words), 1) for words in self._words])
+            self.redundancy = np.maximum(self.redundancy, self._rows @ self._rows[number])
 
 
 def _picked(
-    told: Sequence[Sentence], worth: Floats, likeness: _Likeness, limit: int, counter: TokenCounter
+    told: Sequence[Sentence], judged: _Judged, likeness: _Likeness, limit: int, counter: TokenCounter
 ) -> list[int]:
     """The numbers of the chosen, ascending."""
-    redundancy = likeness.said_before()
-    open_to_choice = np.array([counter.count(each.text) <= limit for each in told])
+    prices = np.array([counter.count(each.text) for each in told])
+    per_token = np.maximum(prices, 1) ** -PRICE_POWER
+    possible = prices <= limit
     picked: list[int] = []
-    while open_to_choice.any():
-        value = np.where(open_to_choice, np.round(worth - REDUNDANCY * redundancy, 9), -np.inf)
-        best = int(np.argmax(value))
-        open_to_choice[best] = False
+    while possible.any():
+        value = (judged.worth(likeness) - REDUNDANCY * likeness.redundancy) * per_token
+        best = int(np.argmax(np.where(possible, np.round(value, 9), -np.inf)))
+        if judged.read(best):
+            continue
+        possible[best] = False
         candidate = sorted((*picked, best))
-        if counter.count(_joined([told[number] for number in candidate])) <= limit:
+        price = counter.count(_joined([told[number] for number in candidate]))
+        if price <= limit:
             picked = candidate
-            redundancy = np.maximum(redundancy, likeness.to(best))
+            judged.take(best)
+            likeness.take(best)
+            possible &= (judged.new_words >= LEAST_NEW) & (prices <= limit - price + ROUNDING)
     return picked
 
 
-def _cut(told: Sequence[Sentence], worth: Floats, limit: int, counter: TokenCounter) -> Extract:
-    for number in sorted(range(len(told)), key=lambda number: (-float(worth[number]), number)):
-        if text := clip(_from_first_letter(told[number].text), limit, counter):
+def _cut(told: Sequence[Sentence], judged: _Judged, likeness: _Likeness, limit: int, counter: TokenCounter) -> Extract:
+    for number in range(len(told)):
+        judged.read(number)
+    worth = judged.worth(likeness)
+    for number in sorted(range(len(told)), key=lambda number: (-round(float(worth[number]), 9), number)):
+        each = told[number]
+        if text := clip(_label(each) + _from_first_letter(each.text), limit, counter):
             return Extract(text, counter.count(text), cut=True)
     return Extract("", 0)
 
@@ -151,13 +207,24 @@ def _from_first_letter(text: str) -> str:
     return text[next(place for place, character in enumerate(text) if character.isalnum()) :]
 
 
+def _shown(told: Sequence[Sentence], limit: int, counter: TokenCounter) -> list[Sentence]:
+    """Their words in one line, with those speakers for whom there is room."""
+    speakers = {each.speaker: each for each in told}
+    shown = {
+        name: name if counter.count(_label(each)) * LABEL_SHARE <= limit else "" for name, each in speakers.items()
+    }
+    return [Sentence(each.turn, " ".join(each.text.split()), shown[each.speaker]) for each in told]
+
+
+def _label(sentence: Sentence) -> str:
+    return f"{sentence.speaker}: " if sentence.speaker else ""
+
+
 def _joined(chosen: Sequence[Sentence]) -> str:
     """Sentences of one turn on one line."""
-    parts: list[str] = []
-    for before, each in zip((None, *chosen), chosen, strict=False):
-        if before is not None:
-            parts.append(" " if before.turn == each.turn else "\n")
-        parts.append(" ".join(each.text.split()))
+    parts = [_label(chosen[0]) + chosen[0].text]
+    for before, each in pairwise(chosen):
+        parts.append(f" {each.text}" if before.turn == each.turn else f"\n{_label(each)}{each.text}")
     return "".join(parts)
 
 

@@ -1,7 +1,7 @@
 """Which turns are compacted together, and which summaries are folded.
 
-n eligible turns in a row make c = ceil(max(n, 1) / k) clusters; the i-th belongs to cluster floor(i·c / max(n, 1)), and a
-bundle belongs where its first turn does.
+n eligible turns in a row make c = ceil(max(n, 1) / k) clusters; the i-th belongs to cluster floor(i·c / max(n, 1)), and
+a bundle belongs where its first turn does.
 
 Laws: clusters are chronological, disjoint and cover exactly the eligible turns; nothing in the tail and nothing already
 covered is touched, nor a bundle that reaches into the tail; bundles are never split. Folding joins neighbours only,

@@ -62,7 +62,7 @@ RECURRING = re.compile(
 
 OCCASION = re.compile(
     r"\b(?:(?<!from )now(?! on\b)|again|this time|for now|for (?:the|a) (?:moment|minute)|at the moment|right away|yet"
-    r"|today|tonight|tomorrow|once more|asap|immediately|temporar(?:y|ily)|as well"
+    r"|today|tonight|tomorrow|once more|asap|immediately|temporar(?:y|ily)"
     r"|this (?:morning|afternoon|evening|week|weekend|month|quarter|year|once|one)|just this|next (?:week|"
     r"weekend|month)"
     rf"|(?:on|by|until|next|this) {_DAY}(?!s)|in a (?:minute|moment|sec|second))\b|^first\b|\binstead[.!]?$"
