@@ -30,6 +30,23 @@ class _Doomed:
     said: tuple[str, ...] = ()
 
 
+@dataclass(frozen=True, slots=True)
+class Derived:
+    """What was made from a turn: the summaries above it and those told of them, and the rule taken from it."""
+
+    summaries: tuple[Record, ...]
+    rules: tuple[Record, ...]
+
+
+def derived_from(store: Store, record: Record) -> Derived:
+    namespace = namespace_of(record.collection) or ""
+    above = lineage.ancestors(store, [Key(record.collection, record.id, record.group)])
+    above |= _told_of(store, namespace, record.group, above)
+    rule = store.get(shard_key(namespace, record.group, record.id))
+    summaries = (store.get(key) for key in sorted(above, key=lambda key: key.id))
+    return Derived(tuple(found for found in summaries if found is not None), () if rule is None else (rule,))
+
+
 class Forgetting:
     def __init__(self, store: Store, receipts: ReceiptLog, excluding: Excluding, building: UnderWay) -> None:
         self._store = store
@@ -55,29 +72,11 @@ class Forgetting:
             return self._erase(_Doomed(Selection(collections=collections)))
 
     def _with_all_above(self, record: Record) -> _Doomed:
-        namespace = namespace_of(record.collection) or ""
-        own = Key(record.collection, record.id, record.group)
-        above = lineage.ancestors(self._store, [own])
-        above |= self._told_of(namespace, record.group, above)
-        shard = shard_key(namespace, record.group, record.id)
-        gone = [found for key in (*above, shard) if (found := self._store.get(key)) is not None]
-        said = (record.text, *(found.text for found in gone))
-        return _Doomed(Selection(keys=(own, shard, *sorted(above, key=lambda key: key.id))), said)
-
-    def _told_of(self, namespace: str, session: str, gone: set[Key]) -> set[Key]:
-        """Summaries that a model wrote after it had been shown one that goes, and all above them, and so on."""
-        nodes = [node_of(record) for record in every(self._store, summaries_of(namespace), Equals("group", session))]
-        told = [node for node in nodes if node.prior]
-        found: set[Key] = set()
-        names = {key.id for key in gone}
-        while fresh := [node for node in told if node.key not in found | gone and not names.isdisjoint(node.prior)]:
-            found |= self._and_above(fresh)
-            names |= {key.id for key in found}
-        return found - gone
-
-    def _and_above(self, nodes: Iterable[Node]) -> set[Key]:
-        keys = {node.key for node in nodes}
-        return keys | lineage.ancestors(self._store, keys)
+        derived = derived_from(self._store, record)
+        said = (found.text for found in (record, *derived.rules, *derived.summaries))
+        keys = (Key(found.collection, found.id, found.group) for found in (record, *derived.summaries))
+        shard = shard_key(namespace_of(record.collection) or "", record.group, record.id)
+        return _Doomed(Selection(keys=(shard, *keys)), tuple(said))
 
     def _said(self, collections: Iterable[str], where: Equals) -> Iterable[str]:
         for collection in collections:
@@ -95,3 +94,20 @@ class Forgetting:
         if quoting := self._receipts.quoting(doomed.selection, doomed.said):
             self._store.erase(Selection(keys=quoting))
             self._receipts.forget(quoting)
+
+
+def _told_of(store: Store, namespace: str, session: str, gone: set[Key]) -> set[Key]:
+    """Summaries that a model wrote after it had been shown one that goes, and all above them, and so on."""
+    nodes = [node_of(record) for record in every(store, summaries_of(namespace), Equals("group", session))]
+    told = [node for node in nodes if node.prior]
+    found: set[Key] = set()
+    names = {key.id for key in gone}
+    while fresh := [node for node in told if node.key not in found | gone and not names.isdisjoint(node.prior)]:
+        found |= _and_above(store, fresh)
+        names |= {key.id for key in found}
+    return found - gone
+
+
+def _and_above(store: Store, nodes: Iterable[Node]) -> set[Key]:
+    keys = {node.key for node in nodes}
+    return keys | lineage.ancestors(store, keys)

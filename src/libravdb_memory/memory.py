@@ -58,8 +58,9 @@ from libravdb_memory.namespaces import (
     namespace_of,
     resolve_namespace,
     session_name,
+    summaries_of,
 )
-from libravdb_memory.overflow import Overflow
+from libravdb_memory.overflow import Overflow, OverflowState
 from libravdb_memory.portability import ImportReport, export_to, import_lines
 from libravdb_memory.recall import Recall
 from libravdb_memory.receipts import Receipt, ReceiptLog, Replay, WhyNot, why_not
@@ -76,6 +77,7 @@ from libravdb_memory.store.protocol import (
     StoreStatus,
     Verification,
 )
+from libravdb_memory.summaries import is_summary, node_of, spoken
 from libravdb_memory.tailing import tail_of
 from libravdb_memory.underway import UnderWay
 from libravdb_memory.usage import ENOUGH, REGRET, Usage
@@ -83,10 +85,10 @@ from libravdb_memory.usage import ENOUGH, REGRET, Usage
 if TYPE_CHECKING:
     from libravdb_memory.compacting import Compaction, Compactor
 
-Scope: TypeAlias = Literal["session", "history"]
+Scope: TypeAlias = Literal["session", "history", "summaries"]
 _READ = 3
 """Hits of a search that count as used: one who searches reads the first few."""
-_SCOPES: tuple[Scope, ...] = ("session", "history")
+_SCOPES: tuple[Scope, ...] = ("session", "history", "summaries")
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +102,8 @@ class GateStatus:
 
 @dataclass(frozen=True, slots=True)
 class Status:
-    """`searches_by_meaning` is False while the store waits to be re-embedded with the configured model."""
+    """`searches_by_meaning` is False while the store waits to be re-embedded with the configured model. `compaction`
+    is what happens by itself in this process."""
 
     path: str
     namespaces: int
@@ -110,6 +113,8 @@ class Status:
     searches_by_meaning: bool
     indexing: IndexingState
     gate: GateStatus
+    summaries: int
+    compaction: OverflowState
     store: StoreStatus
 
 
@@ -250,22 +255,27 @@ class Memory:
     ) -> Hits:
         """The turns that answer a question best, by meaning and wording, each with the parts of its score.
 
-        Without `scopes`, naming a session searches that session and leaving it out the user's whole history.
+        Without `scopes`, naming a session searches that session and leaving it out the user's whole history. The scope
+        "summaries" looks in those of that session or user, at every level; a summary is found as a turn of the role
+        "summary", said when the last turn below it was.
         """
         self._refuse_closed()
         _check_count("k", k)
         checked_text("query", query)
-        collection = history_of(resolve_namespace(user, session, session_key=session_key, agent_id=agent_id))
+        namespace = resolve_namespace(user, session, session_key=session_key, agent_id=agent_id)
         where = _filter(_scope(given_session(session), scopes), role, since, until)
         if k == 0 or not query.strip():
             return Hits(())
-        sources = [Source(collection, "history", "user", where)]
-        recalled = self._recall.ranked(self._recall.read(query, sources), sources, k, _now_ms())
+        turns = Source(history_of(namespace), "history", "user", where)
+        sources = [turns] if scopes is None or set(scopes) != {"summaries"} else []
+        if "summaries" in (scopes or ()):
+            sources.append(Source(summaries_of(namespace), "summary", "session", where))
+        recalled = self._recall.ranked(self._recall.read(query, [turns]), sources, k, _now_ms())
         if self._usage.note(item.record.ref for item in recalled.items[:_READ]):
             self._indexer.notify()
         return Hits(
             tuple(
-                Hit(item.record.id, item.record.text, item.score, item.parts, turn_of(item.record))
+                Hit(item.record.id, item.record.text, item.score, item.parts, _as_turn(item.record))
                 for item in recalled.items
             ),
             recalled.degraded,
@@ -480,6 +490,8 @@ class Memory:
             searches_by_meaning=self._indexer.switched,
             indexing=self._indexer.state,
             gate=GateStatus(*(self._store.count_marks(None, label) for label in (JUDGED, DURABLE, REGRET))),
+            summaries=sum(info.count for info in self._store.collections(summaries_of(""))),
+            compaction=self._overflow.state,
             store=self._store.status(),
         )
 
@@ -588,9 +600,13 @@ def _scope(session: str | None, scopes: Sequence[Scope] | None) -> str | None:
             raise InvalidInputError("scopes", f"{scope!r} is not one of {', '.join(_SCOPES)}")
     if scopes is not None and ("history" in scopes or not scopes):
         return None
-    if scopes is not None and session is None:
+    if "session" in (scopes or ()) and session is None:
         raise InvalidInputError("session", "the scope 'session' needs one")
     return session
+
+
+def _as_turn(record: Record) -> Turn:
+    return spoken(node_of(record)) if is_summary(record) else turn_of(record)
 
 
 def _filter(

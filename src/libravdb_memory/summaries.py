@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import cast
 
 from libravdb_memory.identity import Json
-from libravdb_memory.model import Draft, Record
+from libravdb_memory.model import Draft, Record, Turn
 from libravdb_memory.namespaces import summaries_of, summarised_namespace_of
 from libravdb_memory.store.protocol import Key
 
@@ -118,6 +118,19 @@ def draft_of(node: Node) -> Draft:
     if node.prior:
         metadata["prior_ids"] = list(node.prior)
     return Draft(summaries_of(node.namespace), node.id, node.text, metadata, node.last_ts, node.session)
+
+
+def spoken(node: Node) -> Turn:
+    """A summary where turns are expected: said by nobody, when the last of its turns was."""
+    told: dict[str, Json] = {
+        "level": node.level,
+        "turns": node.turns,
+        "first_turn": node.first,
+        "last_turn": node.last,
+        "first_ts": node.first_ts,
+        "confidence": node.confidence,
+    }
+    return Turn(node.id, node.text, node.namespace, node.session, SUMMARY, node.last_ts, metadata=told)
 
 
 def is_summary(record: Record) -> bool:

@@ -1,18 +1,47 @@
-"""How many turns a user has, or one session of a user: what an erase would take."""
+"""What an erase would take: a turn, a session or a user, with everything made from it."""
 
 from __future__ import annotations
 
-from libravdb_memory.namespaces import given_session, history_of, resolve_namespace
-from libravdb_memory.store.protocol import Equals, Store
+from dataclasses import dataclass
+
+from libravdb_memory.errors import NotFoundError
+from libravdb_memory.forgetting import derived_from
+from libravdb_memory.model import Turn
+from libravdb_memory.namespaces import given_session, guidance_of, history_of, resolve_namespace, summaries_of
+from libravdb_memory.store.paging import every
+from libravdb_memory.store.protocol import Equals, Key, Store
+from libravdb_memory.wording import counted
 
 
-def count_turns(store: Store, user: str | None, session: str | None) -> int:
-    collection, name = history_of(resolve_namespace(user, session)), given_session(session)
-    if name is None:
+@dataclass(frozen=True, slots=True)
+class Census:
+    turns: int
+    summaries: int
+    rules: int
+
+    @property
+    def made(self) -> str:
+        """In words, what goes beside the turns; empty when nothing does."""
+        summaries = f"{self.summaries:,} {'summary' if self.summaries == 1 else 'summaries'}"
+        parts = [summaries] * bool(self.summaries) + [counted(self.rules, "rule")] * bool(self.rules)
+        return " and ".join(parts)
+
+
+def census_of_turn(store: Store, turn: Turn) -> Census:
+    record = store.get(Key(history_of(turn.user), turn.id, turn.session))
+    if record is None:
+        raise NotFoundError(turn.id)
+    derived = derived_from(store, record)
+    return Census(1, len(derived.summaries), len(derived.rules))
+
+
+def census(store: Store, user: str | None, session: str | None) -> Census:
+    namespace, name = resolve_namespace(user, session), given_session(session)
+    collections = (history_of(namespace), summaries_of(namespace), guidance_of(namespace))
+    return Census(*(_count(store, collection, name) for collection in collections))
+
+
+def _count(store: Store, collection: str, session: str | None) -> int:
+    if session is None:
         return sum(info.count for info in store.collections(collection) if info.name == collection)
-    total, cursor = 0, None
-    while True:
-        page = store.page(collection, where=Equals("group", name), after=cursor)
-        total, cursor = total + len(page.records), page.cursor
-        if cursor is None:
-            return total
+    return sum(1 for _ in every(store, collection, Equals("group", session)))

@@ -36,6 +36,15 @@ def moment(text: str, *, day_end: bool = False) -> datetime:
     return (start + timedelta(days=1) - _ONE_MS if day_end else start).astimezone()
 
 
+def local_span(first: int, last: int) -> str:
+    """Two moments as local times; a day or a year that both have is told once."""
+    begin, end = local_time(first), local_time(last)
+    if begin == end:
+        return begin
+    shared = [part for part in (begin[:11], begin[:5]) if end.startswith(part) and not end.endswith(" ms")]
+    return f"{begin} – {end.removeprefix(shared[0]) if shared else end}"
+
+
 def local_time(ts: int) -> str:
     """Milliseconds as local wall-clock time; outside what the platform can show, as the number it is."""
     try:

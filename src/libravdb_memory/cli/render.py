@@ -57,20 +57,20 @@ def _picture(match: re.Match[str]) -> str:
 
 def render_summary(turn: Turn) -> str:
     """One line: when, who, where."""
-    return _when_and_who(turn) + click.style(_in_one_line(f"{turn.user} / {turn.session}"), dim=True)
+    return _when_and_who(turn) + click.style(in_one_line(f"{turn.user} / {turn.session}"), dim=True)
 
 
 def _when_and_who(turn: Turn) -> str:
     who = turn.role if turn.speaker is None else f"{turn.speaker} ({turn.role})"
-    return f"{click.style(local_time(turn.ts), dim=True)}  {_in_one_line(who)}  "
+    return f"{click.style(local_time(turn.ts), dim=True)}  {in_one_line(who)}  "
 
 
-def _in_one_line(names: str) -> str:
+def in_one_line(names: str) -> str:
     return harmless(names).replace("\n", "⏎")
 
 
 def render_turn(turn: Turn, width: int) -> str:
-    return "\n".join([render_summary(turn), *_wrapped(turn.text, width, full=False, terms=None)])
+    return "\n".join([render_summary(turn), *wrapped(turn.text, width, full=False)])
 
 
 def render_exchange(turns: Sequence[Turn], width: int) -> str:
@@ -87,9 +87,9 @@ def render_hits(query: str, hits: Hits, width: int, *, explain: bool = False, fu
 
 def _hit(rank: int, hit: Hit, terms: re.Pattern[str] | None, width: int, explain: bool, full: bool) -> str:
     score = click.style(f"{hit.score:.2f}", fg="green", bold=True)
-    place = click.style(_in_one_line(f"{hit.turn.session}  {hit.id}"), dim=True)
+    place = click.style(in_one_line(f"{hit.turn.session}  {hit.id}"), dim=True)
     lines = [f"{rank:>2}  {score}  {_when_and_who(hit.turn)}{place}"]
-    lines += _wrapped(hit.text, width, full=full, terms=terms)
+    lines += wrapped(hit.text, width, full=full, terms=terms)
     if explain:
         lines += [_INDENT + click.style(line, fg="blue") for line in explanation(hit)]
     return "\n".join(lines)
@@ -115,7 +115,7 @@ def _terms(query: str) -> re.Pattern[str] | None:
     return re.compile(r"\b(?:" + "|".join(map(re.escape, sorted(stems))) + r")\w*", re.IGNORECASE) if stems else None
 
 
-def _wrapped(text: str, width: int, *, full: bool, terms: re.Pattern[str] | None) -> list[str]:
+def wrapped(text: str, width: int, *, full: bool = True, terms: re.Pattern[str] | None = None) -> list[str]:
     paragraphs = [line for line in harmless(text).split("\n") if line.strip()]
     lines = [part for line in paragraphs for part in textwrap.wrap(line, width - len(_INDENT))]
     shown = lines if full or len(lines) <= _MAX_LINES else _best_window(lines, terms)
@@ -150,10 +150,19 @@ def render_status(status: Status) -> str:
         ("embedded", f"{embedded:,} of {store.records:,}" + _embedding_notes(status)),
         ("model", status.model),
         ("gate", f"{counted(gate.judged, 'user turn')} judged, {gate.durable:,} durable, {gate.regretted:,} regretted"),
+        ("compaction", _compaction(status)),
         ("search", "by meaning and wording" if status.searches_by_meaning else "by wording only, until re-embedded"),
         *((f"index {name}", state) for name, state in sorted(store.indexes.items())),
     ]
     return table(rows)
+
+
+def _compaction(status: Status) -> str:
+    state, number = status.compaction, status.summaries
+    notes = [f"{number:,} {'summary' if number == 1 else 'summaries'}"]
+    notes += [f"{counted(state.waiting + state.running, 'session')} waiting"] if state.waiting or state.running else []
+    notes += [f"last failure: {harmless(state.failure)}"] if state.failure else []
+    return "; ".join(notes)
 
 
 def _embedding_notes(status: Status) -> str:

@@ -31,6 +31,9 @@ GROUPS = {
         Row("search", "memories", "Find turns by meaning and wording."),
         Row("get", "memories", "Print one turn exactly."),
         Row("erase", "memories", "Erase a turn, a session, or all of a user."),
+        Row("compact", "sessions", "Cover old turns with summaries."),
+        Row("history", "sessions", "Show a session and its summaries as a tree."),
+        Row("expand", "sessions", "Print the exact turns below a summary."),
     ),
     "Prompts": (
         Row("rules", "rules", "Check, scan, load and list authored rules."),

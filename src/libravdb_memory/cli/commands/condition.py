@@ -10,6 +10,7 @@ from libravdb_memory.cli.exit_codes import OK, PROBLEMS_FOUND
 from libravdb_memory.cli.invocation import Invocation, command
 from libravdb_memory.cli.render import counted, render_finding, render_status, render_verification
 from libravdb_memory.doctor import Finding, examine
+from libravdb_memory.lineage import verified
 
 
 @command("status")
@@ -46,9 +47,12 @@ def doctor(invocation: Invocation) -> int:
 @command("verify")
 @click.pass_obj
 def verify(invocation: Invocation) -> int:
-    """Re-derive every content hash and check every index against the records. Exits 1 when anything is wrong."""
+    """Re-derive every content hash, and check every index and every summary against the records.
+
+    Exits 1 when anything is wrong.
+    """
     with invocation.open_store() as store, invocation.terminal.progress("verifying") as progress:
-        verification = store.verify(progress)
+        verification = verified(store, store.verify(progress))
     if invocation.as_json:
         invocation.terminal.json({"ok": verification.ok, **asdict(verification)})
     else:

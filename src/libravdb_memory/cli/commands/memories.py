@@ -9,13 +9,13 @@ from typing import IO
 import click
 
 from libravdb_memory.cli.batch import read_turns
-from libravdb_memory.cli.census import count_turns
+from libravdb_memory.cli.census import Census, census, census_of_turn
 from libravdb_memory.cli.dates import Moment
 from libravdb_memory.cli.exit_codes import OK, PROBLEMS_FOUND
 from libravdb_memory.cli.invocation import Invocation, command
 from libravdb_memory.cli.render import counted, printable, render_hits, render_summary, render_turn
 from libravdb_memory.cli.waiting import wait_for_embedding
-from libravdb_memory.memory import nothing_to_erase
+from libravdb_memory.memory import Scope, nothing_to_erase
 
 user_option = click.option("-u", "--user", help="Whose memory it is.")
 session_option = click.option("-s", "--session", help="One conversation of that user.")
@@ -66,6 +66,13 @@ def add(
 @user_option
 @session_option
 @click.option("-k", "count", type=click.IntRange(min=0), default=10, show_default=True, help="How many at most.")
+@click.option(
+    "--scope",
+    "scopes",
+    type=click.Choice(["session", "history", "summaries"]),
+    multiple=True,
+    help="Look in the session, the whole history, or summaries; may be given again.",
+)
 @click.option("--role", help="Only turns of this role.")
 @click.option("--since", type=Moment(), help="Only turns from this ISO date or time on.")
 @click.option("--until", type=Moment(day_end=True), help="Only turns up to this ISO date or time, inclusive.")
@@ -78,15 +85,21 @@ def search(
     user: str | None,
     session: str | None,
     count: int,
+    scopes: tuple[Scope, ...],
     role: str | None,
     since: datetime | None,
     until: datetime | None,
     explain: bool,
     full: bool,
 ) -> None:
-    """Find the turns that answer QUERY best, by meaning and wording."""
+    """Find the turns that answer QUERY best, by meaning and wording.
+
+    Without --scope, all sessions are searched, or the named --session. Turns below summaries are found like any others.
+    """
     with invocation.open_memory() as memory:
-        hits = memory.search(query, user=user, session=session, k=count, role=role, since=since, until=until)
+        hits = memory.search(
+            query, user=user, session=session, k=count, scopes=scopes or None, role=role, since=since, until=until
+        )
     terminal = invocation.terminal
     for note in hits.degraded:
         terminal.words(click.style(f"note: {note}", fg="yellow"))
@@ -124,34 +137,48 @@ def get(invocation: Invocation, turn_id: str, user: str | None, session: str | N
 def erase(invocation: Invocation, turn_id: str | None, user: str | None, session: str | None, yes: bool) -> int:
     """Erase for good: the turn with this ID, else a whole --session, else everything of --user.
 
-    Shows what will go and asks first. What is erased is gone from the data file and its indexes, not from backups.
+    With turns go the summaries above them and the rules taken from them; other turns below such a summary stay, and the
+    next compaction covers them again. Shows what will go and asks first. What is erased is gone from the data file and
+    its indexes, not from backups.
     """
     if not (turn_id or user or session):
         raise click.UsageError("name a turn by its ID, a --session, or a --user")
-    if not yes and not invocation.terminal.confirmed(f"Erase {_doomed(invocation, turn_id, user, session)} for good?"):
+    doomed = _counted(invocation, turn_id, user, session, shown=not yes)
+    if not yes and not invocation.terminal.confirmed(_question(doomed, turn_id, user, session)):
         return PROBLEMS_FOUND
     with invocation.open_memory() as memory:
         erasure = memory.erase(turn_id, user=user, session=session)
     if invocation.as_json:
         invocation.terminal.json(asdict(erasure))
-    invocation.terminal.words(f"erased {counted(erasure.records, 'turn')}")
+    made = f", with {doomed.made} made from {'it' if doomed.turns == 1 else 'them'}" if doomed.made else ""
+    invocation.terminal.words(f"erased {counted(doomed.turns, 'turn')}{made}")
     return OK
 
 
-def _doomed(invocation: Invocation, turn_id: str | None, user: str | None, session: str | None) -> str:
-    """Show what an erase would take, and name it for the question. The store is free again while the question waits."""
-    if turn_id is not None:
-        with invocation.open_memory() as memory:
-            turn = memory.get(turn_id, user=user, session=session)
+def _counted(
+    invocation: Invocation, turn_id: str | None, user: str | None, session: str | None, *, shown: bool
+) -> Census:
+    """What an erase would take. The store is free again while the question waits."""
+    if turn_id is None:
+        with invocation.open_store() as store:
+            found = census(store, user, session)
+        if found.turns == 0:
+            raise nothing_to_erase(user, session)
+        return found
+    with invocation.open_memory() as memory:
+        turn = memory.get(turn_id, user=user, session=session)
+    if shown:
         invocation.terminal.words(render_turn(turn, invocation.terminal.width))
-        return "this turn"
     with invocation.open_store() as store:
-        count = count_turns(store, user, session)
-    if count == 0:
-        raise nothing_to_erase(user, session)
+        return census_of_turn(store, turn)
+
+
+def _question(doomed: Census, turn_id: str | None, user: str | None, session: str | None) -> str:
     whose = [repr(user)] if user is not None else []
     part = [f"session {session!r}"] if session is not None else ["all sessions"]
-    return f"{counted(count, 'turn')} of {', '.join(whose + part)}"
+    what = f"{counted(doomed.turns, 'turn')} of {', '.join(whose + part)}" if turn_id is None else "this turn"
+    made = f", and {doomed.made} made from {'it' if doomed.turns == 1 else 'them'}," if doomed.made else ""
+    return f"Erase {what}{made} for good?"
 
 
 COMMANDS = {"add": add, "search": search, "get": get, "erase": erase}

@@ -1,0 +1,138 @@
+"""compact, history, expand: old turns under summaries, and back to the exact turns."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import click
+
+from libravdb_memory import lineage
+from libravdb_memory.cli.compaction_report import (
+    compaction_form,
+    expansion_form,
+    heading_of,
+    render_compaction,
+    render_compactions,
+    render_expansion,
+)
+from libravdb_memory.cli.history_tree import glyphs_of_output, history_form, render_history
+from libravdb_memory.cli.invocation import Invocation, command
+from libravdb_memory.cli.lookup import SessionName, named_session, named_summary, sessions_of
+from libravdb_memory.compacting import Compaction
+from libravdb_memory.memory import Memory
+from libravdb_memory.model import Turn
+from libravdb_memory.summaries import Node
+
+user_option = click.option("-u", "--user", help="Whose memory it is.")
+_PAGE = 1000
+
+
+@command("compact")
+@click.argument("session", required=False)
+@user_option
+@click.option("--all", "every", is_flag=True, help="Every session of --user, or of the whole store.")
+@click.option("--rebuild", is_flag=True, help="Make all summaries anew.")
+@click.pass_obj
+def compact(invocation: Invocation, session: str | None, user: str | None, every: bool, rebuild: bool) -> None:
+    """Cover the older turns of SESSION with summaries; every turn stays, exact, below them.
+
+    Tells what was covered and what was declined, and why. Can be interrupted and run again: each summary is on disk
+    when the next is begun.
+    """
+    if every == (session is not None):
+        raise click.UsageError("name a SESSION, or give --all")
+    with invocation.open_store() as store:
+        names = [named_session(store, user, session)] if session is not None else sessions_of(store, user)
+    done = _compacted(invocation, names, rebuild)
+    terminal = invocation.terminal
+    if invocation.as_json:
+        terminal.json({"sessions": [compaction_form(each) for each in done]})
+    else:
+        terminal.data(render_compactions(done, terminal.width) if every else render_compaction(done[0], terminal.width))
+
+
+def _compacted(invocation: Invocation, names: list[SessionName], rebuild: bool) -> list[Compaction]:
+    """A bar of the summaries of one session, or of many sessions."""
+    with invocation.open_memory() as memory:
+        make = partial(memory.compact, rebuild=rebuild)
+        if len(names) == 1:
+            with invocation.terminal.progress("compacting", "clusters") as progress:
+                return [make(user=names[0].user, session=names[0].session, progress=progress)]
+        done: list[Compaction] = []
+        with invocation.terminal.progress("compacting", "sessions") as progress:
+            for name in names:
+                progress(len(done), len(names))
+                done.append(make(user=name.user, session=name.session))
+            progress(len(done), len(names))
+        return done
+
+
+@command("history")
+@click.argument("session")
+@user_option
+@click.option("--turns", is_flag=True, help="Show every turn, also those below summaries.")
+@click.pass_obj
+def history(invocation: Invocation, session: str, user: str | None, turns: bool) -> None:
+    """Show SESSION as a tree, oldest first: its summaries, the turns that none covers, and the tail.
+
+    Of each summary: level, turns below it, tokens of what it was made from and its own, confidence, what became of the
+    facts, dates, and its first words.
+    """
+    with invocation.open_store() as store:
+        name = named_session(store, user, session)
+    with invocation.open_memory() as memory:
+        found = memory.history(user=name.user, session=name.session)
+        below = partial(_turns_below, memory) if turns else None
+        if invocation.as_json:
+            invocation.terminal.json(history_form(found, below))
+            return
+        invocation.terminal.data(render_history(found, invocation.terminal.width, glyphs_of_output(), below))
+
+
+def _turns_below(memory: Memory, node: Node) -> list[Turn]:
+    turns: list[Turn] = []
+    cursor: str | None = None
+    while True:
+        page = memory.expand(node.id, user=node.namespace, session=node.session, limit=_PAGE, after=cursor)
+        turns += [item for item in page.items if isinstance(item, Turn)]
+        if (cursor := page.cursor) is None:
+            return turns
+
+
+@command("expand")
+@click.argument("summary")
+@user_option
+@click.option("-s", "--session", help="Only a summary of this session.")
+@click.option("--depth", type=click.IntRange(min=1), help="Stop so many levels below it; to the turns otherwise.")
+@click.option("--limit", type=click.IntRange(min=1), default=200, show_default=True, help="How many at most.")
+@click.option("--after", metavar="CURSOR", help="Go on after this cursor.")
+@click.pass_obj
+def expand(
+    invocation: Invocation,
+    summary: str,
+    user: str | None,
+    session: str | None,
+    depth: int | None,
+    limit: int,
+    after: str | None,
+) -> None:
+    """Print the exact turns below SUMMARY, in order.
+
+    SUMMARY is an id, or its first characters (six or more) while no other begins so. Says how to go on when there is
+    more.
+    """
+    with invocation.open_store() as store:
+        node = named_summary(store, summary, user, session)
+        found = lineage.expand(store, node, depth=depth, limit=limit, after=after)
+    terminal = invocation.terminal
+    if invocation.as_json:
+        terminal.json(expansion_form(found))
+        return
+    terminal.words(f"{node.id}: {heading_of(node)}\n")
+    terminal.data(render_expansion(found, terminal.width))
+    if found.cursor is not None:
+        deep = "" if depth is None else f" --depth {depth}"
+        terminal.words(f"\nmore: libravdb expand {node.id}{deep} --limit {limit} --after {found.cursor}")
+
+
+COMMANDS = {"compact": compact, "history": history, "expand": expand}

@@ -1,0 +1,159 @@
+"""What a compaction did and what lies below a summary, shown to people and told to programs.
+
+Law: texts, ids and names come from conversations; they are shown harmless.
+"""
+
+from __future__ import annotations
+
+import sys
+import textwrap
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict
+from typing import Any
+
+import click
+
+from libravdb_memory.cli.dates import local_span, local_time
+from libravdb_memory.cli.figures import clip
+from libravdb_memory.cli.render import harmless, in_one_line, printable, table, wrapped
+from libravdb_memory.compacting import Compaction, Declined
+from libravdb_memory.lineage import Expansion
+from libravdb_memory.model import Turn
+from libravdb_memory.summaries import Loss, Node
+from libravdb_memory.wording import counted
+
+_LABEL_WIDTH = 9
+_MOST_DECLINED = 5
+
+
+# ── for people ───────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def render_compaction(done: Compaction, width: int) -> str:
+    """Of one session: what is covered now, what was declined and why."""
+    figures = list(_figures(done))
+    lines = [table([("session", _named(done, width - _LABEL_WIDTH)), *figures])]
+    lines += _declines(done.declined, width)
+    if done.reason:
+        lines.append(textwrap.fill(f"nothing {'more ' if figures else ''}to do: {harmless(done.reason)}", width))
+    return "\n".join(lines)
+
+
+def render_compactions(many: Sequence[Compaction], width: int) -> str:
+    """Of many sessions: those with something to tell one by one, the others counted."""
+    busy = [done for done in many if done.declined or any(_figures(done))]
+    lines = [_in_brief(done, width) for done in busy]
+    if idle := len(many) - len(busy):
+        lines.append(f"nothing to do in {counted(idle, 'session')}")
+    return "\n".join(lines)
+
+
+def render_expansion(expansion: Expansion, width: int) -> str:
+    """One after the other: a line of who and when, then the text, exact where no terminal wants it wrapped."""
+    return "\n\n".join(_said(item, width) if isinstance(item, Turn) else _node(item, width) for item in expansion.items)
+
+
+def heading_of(node: Node) -> str:
+    """What a summary is, in figures: without what it says."""
+    tokens = f"{node.source_tokens:,} → {node.tokens:,} tokens"
+    return f"level {node.level}, {counted(node.turns, 'turn')}, {tokens}, confidence {node.confidence:.2f}"
+
+
+def certificate_of(loss: Loss) -> str:
+    """The facts of its sources, and what became of them."""
+    if not loss.facts:
+        return "no facts to lose"
+    parts = [f"{loss.kept:,} kept"]
+    parts += [f"{loss.pinned:,} pinned"] if loss.pinned else []
+    parts += [f"{lost_by(loss):,} lost"] if lost_by(loss) else []
+    return f"{counted(loss.facts, 'fact')}: {', '.join(parts)}"
+
+
+def summaries(count: int) -> str:
+    return f"{count:,} {'summary' if count == 1 else 'summaries'}"
+
+
+def lost_by(loss: Loss) -> int:
+    return max(loss.facts - loss.kept - loss.pinned, 0)
+
+
+def _figures(done: Compaction) -> Iterator[tuple[str, str]]:
+    if done.summaries:
+        share = done.tokens / max(done.source_tokens, 1)
+        yield "covered", f"{counted(done.turns, 'turn')} by {summaries(len(done.summaries))}"
+        yield "tokens", f"{done.source_tokens:,} → {done.tokens:,} ({share:.0%})"
+    if done.folds:
+        yield "folded", f"{summaries(sum(len(node.children) for node in done.folds))} into {len(done.folds):,}"
+    if done.guidance:
+        yield "rules", f"{done.guidance:,} kept word by word"
+
+
+def _declines(declined: Sequence[Declined], width: int) -> Iterator[str]:
+    for each in declined[:_MOST_DECLINED]:
+        ends = each.first if each.count == 1 else f"{each.first} … {each.last}"
+        told = f"declined: {in_one_line(ends)} ({counted(each.tokens, 'token')}): {harmless(each.reason)}"
+        yield click.style(textwrap.fill(told, width, subsequent_indent="  "), fg="yellow")
+    if (more := len(declined) - _MOST_DECLINED) > 0:
+        yield click.style(f"declined: {more:,} more", fg="yellow")
+
+
+def _in_brief(done: Compaction, width: int) -> str:
+    figures = [f"{name} {value}" for name, value in _figures(done)]
+    figures += [f"declined {len(done.declined):,}"] if done.declined else []
+    told = textwrap.fill("; ".join(figures), width, initial_indent="    ", subsequent_indent="    ")
+    return f"{_named(done, width)}\n{click.style(told, dim=True)}"
+
+
+def _named(done: Compaction, room: int) -> str:
+    return clip(f"{done.namespace} / {done.session}", room)
+
+
+def _said(turn: Turn, width: int) -> str:
+    who = turn.role if turn.speaker is None else f"{turn.speaker} ({turn.role})"
+    head = f"{click.style(local_time(turn.ts), dim=True)}  {in_one_line(who)}  "
+    return f"{head}{click.style(in_one_line(turn.id), dim=True)}\n{_text(turn.text, width)}"
+
+
+def _node(node: Node, width: int) -> str:
+    head = f"{click.style(node.id, bold=True)}  {local_span(node.first_ts, node.last_ts)}\n{heading_of(node)}"
+    return f"{head}\n{_text(node.text, width)}"
+
+
+def _text(text: str, width: int) -> str:
+    return "\n".join(wrapped(text, width)) if sys.stdout.isatty() else printable(text)
+
+
+# ── for programs ─────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def compaction_form(done: Compaction) -> dict[str, Any]:
+    return {
+        "user": done.namespace,
+        "session": done.session,
+        "turns": done.turns,
+        "source_tokens": done.source_tokens,
+        "tokens": done.tokens,
+        "summaries": [node_form(node) for node in done.summaries],
+        "folds": [node_form(node) for node in done.folds],
+        "rules": done.guidance,
+        "declined": [asdict(declined) for declined in done.declined],
+        "reason": done.reason,
+    }
+
+
+def expansion_form(expansion: Expansion) -> dict[str, Any]:
+    return {
+        "summary": node_form(expansion.node),
+        "items": [turn_form(item) if isinstance(item, Turn) else node_form(item) for item in expansion.items],
+        "cursor": expansion.cursor,
+    }
+
+
+def turn_form(turn: Turn) -> dict[str, Any]:
+    return {"kind": "turn", **asdict(turn)}
+
+
+def node_form(node: Node) -> dict[str, Any]:
+    form = asdict(node)
+    user, loss = form.pop("namespace"), form.pop("loss")
+    return {"kind": "summary", "user": user, **form, "certificate": {**loss, "lost": lost_by(node.loss)}}

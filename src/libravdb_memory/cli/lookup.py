@@ -1,0 +1,92 @@
+"""Sessions and summaries as a command line names them.
+
+Laws: a name that leads nowhere is refused with what would lead somewhere, where that is known. The beginning of a
+summary's id stands for it while no other begins so; it is never guessed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from libravdb_memory.errors import AmbiguousIdError, InvalidInputError, NotFoundError
+from libravdb_memory.namespaces import (
+    given_session,
+    given_user,
+    history_of,
+    namespace_of,
+    resolve_namespace,
+    session_name,
+    summaries_of,
+)
+from libravdb_memory.store.paging import every
+from libravdb_memory.store.protocol import Equals, Store
+from libravdb_memory.summaries import Node, is_summary, node_of
+
+LEAST_PREFIX = 6
+
+
+class SessionName(NamedTuple):
+    """`user` is the namespace: as a user, it names the same memory."""
+
+    user: str
+    session: str
+
+
+def sessions_of(store: Store, user: str | None) -> list[SessionName]:
+    """Every session of a user, or of the whole store, by its first turn."""
+    owners = _owners(store) if given_user(user) is None else iter([resolve_namespace(user)])
+    found = [
+        SessionName(owner, session)
+        for owner in owners
+        for session in dict.fromkeys(record.group for record in every(store, history_of(owner)))
+    ]
+    if not found:
+        raise NotFoundError(user or "", f"the user {user!r} has no turns" if given_user(user) else "there are no turns")
+    return found
+
+
+def named_session(store: Store, user: str | None, session: str) -> SessionName:
+    """That session, if it has turns."""
+    named = SessionName(resolve_namespace(user, session), session_name(session))
+    if _has_turns(store, named):
+        return named
+    others = [owner for owner in _owners(store) if _has_turns(store, SessionName(owner, named.session))]
+    whose = f" of the user {user.strip()!r}" if user is not None and given_user(user) else ""
+    known = f"; one of that name belongs to --user {others[0]}" if others else ""
+    raise NotFoundError(named.session, f"the session {named.session!r}{whose} has no turns{known}")
+
+
+def named_summary(store: Store, given: str, user: str | None, session: str | None) -> Node:
+    """The summary with this id, or the one whose id begins so."""
+    name, group = given.strip(), given_session(session)
+    if len(name) < LEAST_PREFIX:
+        raise InvalidInputError("summary", f"{given!r} is too short: give at least {LEAST_PREFIX} characters of the id")
+    owners = [resolve_namespace(user)] if given_user(user) else _summarised(store)
+    whole = [node_of(record) for record in store.find(name) if is_summary(record)]
+    begun = whole or [
+        node_of(record)
+        for owner in owners
+        for record in every(store, summaries_of(owner), Equals("group", group) if group else None)
+        if record.id.startswith(name)
+    ]
+    found = [node for node in begun if node.namespace in owners and group in (None, node.session)]
+    if not found:
+        raise NotFoundError(name, f"there is no summary {name!r}; 'libravdb history SESSION' lists those of a session")
+    if len(found) > 1:
+        raise AmbiguousIdError(name, len(found))
+    return found[0]
+
+
+def _owners(store: Store) -> Iterator[str]:
+    names = (namespace_of(info.name) for info in store.collections(history_of("")) if info.count)
+    return (name for name in names if name is not None)
+
+
+def _summarised(store: Store) -> list[str]:
+    return [info.name.removeprefix(summaries_of("")) for info in store.collections(summaries_of(""))]
+
+
+def _has_turns(store: Store, named: SessionName) -> bool:
+    page = store.page(history_of(named.user), where=Equals("group", named.session), limit=1)
+    return bool(page.records)
