@@ -26,13 +26,13 @@ _COMMANDS = tuple(
     (held, re.compile(pattern + _GIVEN))
     for held, pattern in (
         ("sshpass", r"sshpass\s{1,3}-p\s{0,3}"),
-        ("redis-cli", r"redis-cli\s[^\n|;]{0,80}?-a\s{1,3}"),
+        ("redis-cli", rf"redis-cli\s[^\n|;{FILL}]{{0,80}}?-a\s{{1,3}}"),
         ("requirepass", r"requirepass\s{1,3}"),
         ("identified", r"(?i:identified\s{1,3}by)\s{1,3}(?=')"),
         ("password", r"(?i:with\s{1,3}(?:encrypted\s{1,3})?password)\s{1,3}(?=')"),
-        ("password", r"(?:login|user)\s{1,3}\S{1,80}\s{1,8}password\s{1,3}"),
+        ("password", rf"(?:login|user)\s{{1,3}}[^\s{FILL}]{{1,80}}\s{{1,8}}password\s{{1,3}}"),
         *(
-            (name, name + r"\s[^\n|;]{0,120}?\s(?:-pw|-p)\s{0,1}(?=[^\s-])")
+            (name, name + rf"\s[^\n|;{FILL}]{{0,120}}?\s(?:-pw|-p)\s{{0,1}}(?=[^\s-])")
             for name in ("plink", "pscp", "mysql", "mysqldump", "twine", "az login", "docker login")
         ),
     )
@@ -69,7 +69,7 @@ def _in_headers(view: str) -> Iterator[Secret]:
         if scheme == "basic":
             if _is_basic(value):
                 yield Secret("basic credentials", match.start("value"), end)
-        elif len(value) >= 16 and is_secret(value):
+        elif len(value) >= 16 and is_secret(value, least_entropy=3.0 if scheme else 3.5):
             yield Secret("bearer token" if scheme == "bearer" else "token", match.start("value"), end)
     for match in _BEARER.finditer(view):
         value = match["value"].rstrip(".")

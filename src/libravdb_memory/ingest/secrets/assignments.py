@@ -35,25 +35,28 @@ _KINDS: tuple[Strictness, ...] = tuple(kind for kind, _ in ASSIGNED)
 _LINK = re.compile(
     r"(?:[_-]?(?:prod|production|dev|staging|live|test|\d{1,2}))?(?:"
     r"(?P<call>\()[ \t]{0,3}(?=[\"'`])"
+    r"|(?P<below>[\"']?,?[ \t]{0,8}(?:\r?\n[ \t]{0,24})?\\?[\"']?\bvalue\b\\?[\"']?[ \t]{0,3}[:=][ \t]{0,3})"
+    r"|(?P<declared>[\"'] \{\s{0,8}(?:[^}\n\uffa0]{0,80}\n\s{0,8}){0,4}?default[ \t]{0,8}=[ \t]{0,3})"
     r"|(?P<comma>\\?[\"'`],)[ \t]{0,3}(?=\\?[\"'`])"
     r"|(?P<xml>>)"
-    r"|(?P<attribute>[\"'])[ \t]{1,3}value=(?=[\"'])"
+    r"|(?P<spaced>[ ]{1,2})(?=[\"'])"
     r"|(?P<flag>[ ]{1,2}(?![ =<>:|-]))"
-    r"|(?P<equals>\\?[\"'`]?\]?[ \t]{0,8}(?::[ \t]{0,3}[\w.\[\]|]{1,20}[ \t]{0,3})?(?:=>|:=|=)[ \t]{0,8})(?![=>~])"
+    r"|(?P<equals>\\?[\"'`]?\]?[ \t]{0,8}"
+    r"(?::[ \t]{0,3}[A-Za-z0-9_.\[\]|]{1,20}[ \t]{0,3})?(?:=>|:=|=)[ \t]{0,8})(?![=>~])"
     r"|(?P<colon>\\?[\"'`]?[ \t]{0,8}:[ \t]{0,8})"
     r")"
 )
 _VALUE = re.compile(
-    rf"[bBrRuU]?(?P<open>\\?[\"'`])(?P<quoted>[^\"'`\n{FILL}]*?(?:'[^\"'`\n{FILL}]+?)?)(?P=open)(?!\w)"
-    rf"|(?P<bare>[^\s\"'`<>,;|(){{}}\[\]\\{FILL}]{{1,4096}}+)(?![\"`(\[{{{FILL}])"
+    rf"[bBrRuU]?(?P<open>\\?[\"'`])(?:base64:)?(?P<quoted>[^\"'`\n{FILL}]*?(?:'[^\"'`\n{FILL}]+?)??)(?P=open)(?!\w)"
+    rf"|(?:base64:)?(?P<bare>[^\s\"'`<>,;|(){{}}\[\]\\\u2000-\U0010ffff]{{1,4096}}+)(?![(\[{{{FILL}])"
 )
 _NAME_SIGNS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.$-"
 _NEXT_PARAMETER = re.compile(r"&[\w.-]+=.*$|&$", re.S)
 _OTHER_NAMES = re.compile(
-    r"(?<![A-Za-z])(?:next|page|csrf|xsrf|pad|eos|bos|unk|sep|cls|mask|max|min|num|total|cancellation|continuation|sync"
-    r"|public|no|is|has|show|forgot|reset)[_-]?$",
-    re.I,
+    r"(?:(?<![A-Za-z])|(?<=[a-z])(?=[A-Z]))(?i:next|page|csrf|xsrf|pad|eos|bos|unk|sep|cls|mask|max|min|num|total"
+    r"|cancellation|continuation|sync|public|no|is|has|show|forgot|reset)[_-]?$"
 )
+_OTHER_PASSES = re.compile(rf"(?:{FILL}|(?<!\w)(?!and|with|user|login|my|the|db|admin|root|smtp)[A-Za-z]{{2,20}}) $")
 _ALONE = frozenset(("pass", "pwd", "psk", "auth", "secrets", "credential", "credentials"))
 _LONG, _LONGEST_NAME = 256, 40
 
@@ -86,22 +89,26 @@ def _names_a_secret(view: str, name: re.Match[str], link: re.Match[str]) -> bool
     start = name.start()
     before = view[max(start - _LONGEST_NAME, 0) : start]
     before = before[len(before.rstrip(_NAME_SIGNS)) :]
-    if (before and _OTHER_NAMES.search(before)) or view[start - 1 : start] == FILL:
+    if FILL in view[max(start - len(before) - 1, 0) : start] or (before and _OTHER_NAMES.search(before)):
         return False
-    if name.group() in _ALONE and before and before[-1].isalpha() and not _humps(view, start):
+    if name.group() in _ALONE and not _alone(view, start, before):
         return False
     match link.lastgroup:
         case "flag":
             return before.startswith("-")
+        case "spaced":
+            return bool(before) or _KINDS[(name.lastindex or 1) - 1] == "password"
         case "xml":
             return view[start - len(before) - 1 : start - len(before)] == "<"
         case _:
             return True
 
 
-def _humps(view: str, start: int) -> bool:
-    """Whether a word begins here by its capital, as in dbPass."""
-    return view[start].isupper() and view[start - 1].islower()
+def _alone(view: str, start: int, before: str) -> bool:
+    """Whether a short word is the whole name, or its last hump or part: not compass, not a boarding pass."""
+    if not before:
+        return not _OTHER_PASSES.search(view, max(start - 24, 0), start)
+    return not before[-1].isalpha() or (view[start].isupper() and before[-1].islower())
 
 
 def _value(view: str, link: re.Match[str]) -> Value | None:

@@ -9,20 +9,16 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from .view import FILL, Secret, lowered
+from .view import FILL, Secret, after, before
 
 _NUMBER = re.compile(
     rf"(?<![\w.{FILL}+-])(?:\d{{13,16}}|\d{{4}}([ -])\d{{4}}\1\d{{4}}\1\d{{4}}|\d{{4}}([ -])\d{{6}}\2\d{{4,5}})"
-    rf"(?![\w{FILL}]|[.-]\d| \d{{3}})",
+    rf"(?![\w{FILL}]|[.-][\d{FILL}])",
     re.A,
 )
-_ISSUERS: tuple[tuple[str, tuple[int, ...]], ...] = (
-    (r"4", (13, 16)),
-    (r"5[1-5]|222[1-9]|22[3-9]|2[3-6]|27[01]|2720", (16,)),
-    (r"3[47]", (15,)),
-    (r"6011|65|64[4-9]|622|62", (16,)),
-    (r"35(?:2[89]|[3-8])", (16,)),
-    (r"30[0-5]|3[689]", (14,)),
+_ISSUED = re.compile(
+    r"4\d{12}(?:\d{3})?|(?:5[1-5]|2[3-6]|62|65)\d{14}|(?:222[1-9]|2720|6011)\d{12}|(?:22[3-9]|27[01]|64[4-9])\d{13}"
+    r"|3[47]\d{13}|35(?:2[89]|[3-8]\d)\d{12}|(?:30[0-5]\d|3[689]\d\d)\d{10}"
 )
 _PAYMENT = re.compile(
     r"card|visa|master|amex|american express|credit|debit|payment|charge|cvv|cvc|expir"
@@ -33,11 +29,19 @@ _BEFORE, _AFTER = 100, 60
 
 def cards(view: str) -> Iterator[Secret]:
     """Every card number."""
-    for match in _NUMBER.finditer(view):
-        digits = re.sub(r"[ -]", "", match.group())
-        grouped = len(digits) < len(match.group())
-        if _issued(digits) and checks(digits) and len(set(digits)) > 1 and (grouped or _paying(view, match)):
+    match = _NUMBER.search(view)
+    while match is not None:
+        found = _is_card(view, match)
+        if found:
             yield Secret("card number", match.start(), match.end())
+        match = _NUMBER.search(view, match.end() if found else match.start() + 1)
+
+
+def _is_card(view: str, match: re.Match[str]) -> bool:
+    digits = match.group().replace(" ", "").replace("-", "")
+    if not _ISSUED.fullmatch(digits) or len(set(digits)) < 2 or not checks(digits):
+        return False
+    return len(digits) < len(match.group()) or _paying(view, match)
 
 
 def checks(digits: str) -> bool:
@@ -50,11 +54,7 @@ def checks(digits: str) -> bool:
     return sum(value - 9 if value > 9 else value for value in doubled) % 10 == 0
 
 
-def _issued(digits: str) -> bool:
-    return any(len(digits) in lengths and re.match(first, digits) for first, lengths in _ISSUERS)
-
-
 def _paying(view: str, match: re.Match[str]) -> bool:
-    before = view[max(match.start() - _BEFORE, 0) : match.start()].rpartition(FILL)[2]
-    after = view[match.end() : match.end() + _AFTER].partition(FILL)[0]
-    return bool(_PAYMENT.search(lowered(before)) or _PAYMENT.search(lowered(after)))
+    return bool(
+        _PAYMENT.search(before(view, match.start(), _BEFORE)) or _PAYMENT.search(after(view, match.end(), _AFTER))
+    )

@@ -128,7 +128,7 @@ class Form:
 
 
 def compiled() -> tuple[Form, ...]:
-    ends = f"(?![A-Za-z0-9{FILL}])"
+    ends = f"(?!-?[A-Za-z0-9_{FILL}])"
     return tuple(Form(kind, tuple(prefixes.split()), re.compile(body + ends, re.A)) for kind, prefixes, body in FORMS)
 
 

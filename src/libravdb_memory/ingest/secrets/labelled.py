@@ -11,7 +11,7 @@ from collections.abc import Iterator
 
 from .forms import UUID, H, N, W
 from .plausible import entropy, is_filler
-from .view import FILL, Secret, near
+from .view import FILL, Secret, before
 
 _REACH, _LONGEST = 100, 128
 _RUN = re.compile(r"[A-Za-z0-9+/_.-]{24,}+={0,2}")
@@ -32,7 +32,7 @@ LABELLED: tuple[tuple[str, str, str], ...] = (
     ("okta token", "ssws", f"00{W}{{40}}"),
 )
 _ROWS = tuple(
-    (kind, re.compile(rf"(?<![a-z0-9])(?:{names.replace('.', '[.]')})"), re.compile(shape, re.A))
+    (kind, re.compile(rf"(?<![a-z0-9{FILL}])(?:{names.replace('.', '[.]')})"), re.compile(shape, re.A))
     for kind, names, shape in LABELLED
 )
 
@@ -58,5 +58,5 @@ def _least_entropy(value: str) -> float:
 
 def _kind(view: str, start: int, value: str) -> str | None:
     fitting = [(kind, names) for kind, names, shape in _ROWS if shape.fullmatch(value)]
-    before = near(view, start, _REACH) if fitting else ""
-    return next((kind for kind, names in fitting if names.search(before)), None)
+    neighbourhood = before(view, start, _REACH) if fitting else ""
+    return next((kind for kind, names in fitting if names.search(neighbourhood)), None)

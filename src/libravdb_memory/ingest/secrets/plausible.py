@@ -29,7 +29,8 @@ _WORDS = re.compile(rf"{_PART}(?:[-_. /:#]{_PART})*")
 _CAMEL = re.compile(r"[A-Za-z]?[a-z]+(?:[A-Z][a-z]+)*\d{0,2}")
 _AMOUNT = re.compile(r"[-+]?\d[\d.,:_]*(?:[a-zA-Z]{1,3}|%)?|PT?\d+[A-Z]|\d{4}-\d\d-\d\d(?:[T ][\d:.]+Z?)?")
 _DIGIT, _LETTER = re.compile(r"\d"), re.compile(r"[^\W\d_]")
-_TOKEN = re.compile(r"[\w.~+/=:$!%-]+", re.A)
+_TOKEN = re.compile(r"[\w.~+/=:$!%|@#^&*?,-]+", re.A)
+_SEPARATED = re.compile(r"[-_./:]")
 _SIGNS = re.compile(r"[!@#$%^&*+=~?](?!$)|[!@#$%^&*+=~]$")
 _CODE = re.compile(r"[()\[\]|]|=$|==|&&")
 _NO_PASSWORD = frozenset(
@@ -82,11 +83,14 @@ def is_password(value: str, *, quoted: bool = False) -> bool:
         return False
     if value.isdigit():
         return len(value) >= 6 and len(set(value)) > 2
-    if value.lower().strip(".,:;") in _NO_PASSWORD or stands_for_another(value) or _AMOUNT.fullmatch(value):
+    word, digit = quoted and value.isalpha(), _DIGIT.search(value)
+    if not (word or digit or _SIGNS.search(value)) or value.lower().strip(".,:;=") in _NO_PASSWORD:
         return False
-    if _DIGIT.search(value):
+    if stands_for_another(value) or _AMOUNT.fullmatch(value):
+        return False
+    if digit:
         return bool(_LETTER.search(value))
-    return _is_word(value) if quoted and value.isalpha() else _has_signs(value)
+    return _is_word(value) if word else _has_signs(value)
 
 
 def _is_word(value: str) -> bool:
@@ -94,8 +98,8 @@ def _is_word(value: str) -> bool:
 
 
 def _has_signs(value: str) -> bool:
-    """Signs inside that words in prose and code do not carry."""
-    return len(value) >= 6 and value.isascii() and bool(_SIGNS.search(value)) and not _CODE.search(value)
+    """No digit, but signs that words in prose do not carry; those of code do not count."""
+    return len(value) >= 6 and value.isascii() and not _CODE.search(value)
 
 
 def is_passphrase(value: str) -> bool:
@@ -110,7 +114,13 @@ def is_secret(value: str, *, least_entropy: float = 2.75) -> bool:
         return False
     if stands_for_another(value) or _AMOUNT.fullmatch(value) or _WORDS.fullmatch(value) or _CAMEL.fullmatch(value):
         return False
-    return entropy(value[:_ENOUGH]) >= least_entropy
+    return entropy(value[:_ENOUGH]) >= least_entropy and not _mostly_words(value[:_ENOUGH])
+
+
+def _mostly_words(value: str) -> bool:
+    """As names of things are: my-service-account-token-x7k2p."""
+    words = [part for part in _SEPARATED.split(value) if len(part) > 2 and part.isalpha() and part.islower()]
+    return sum(map(len, words)) > 0.6 * len(value)
 
 
 def is_token(value: str) -> bool:

@@ -13,23 +13,23 @@ from .plausible import is_password, is_secret, is_token
 from .view import FILL, Secret, lowered
 
 _TOLD = re.compile(
-    r"(?P<password>(?:password|passwort|kennwort|passphrase|passcode|mot de passe|contraseña|wachtwoord|senha|hasło"
-    r"|пароль)\b|密码|パスワード)"
-    r"|\b(?P<pin>pin)(?: code| number)?\b|(?P<token>api key|access key|token|secret key|secret)\b"
+    r"(?P<password>(?<![\w.-])(?:password|passwort|kennwort|passphrase|passcode|mot de passe|contraseña|wachtwoord"
+    r"|senha|hasło|пароль)\b|密码|パスワード)"
+    r"|\b(?P<pin>pin)(?: code| number)?\b|(?<![\w.-])(?P<token>api key|access key|token|secret key|secret)\b"
 )
-_GAP = r"(?:[ ]{1,2}(?!is\b|was\b|are\b)[^\W\d_][\w'’-]{0,19}){0,6}?"
+_GAP = rf"(?:[ ]{{1,2}}(?!is\b|was\b|are\b)[^\W\d_{FILL}](?:[^\W{FILL}]|['’-]){{0,19}}){{0,6}}?"
 _IS = (
     r"[ ]{1,2}(?:is|was|ist|lautet|est|es|é|to|changed to|as)(?:[ ]{1,2}(?:now|just|still|currently|set to))?"
     r"[ ]{0,2}[:=]?[ ]{1,2}|[ ]?[:：][ ]{0,2}|[ ]?(?:は|是|это)[ ]?"
 )
+_BARE = r"[^\s\"'`<>()\[\]{}\u2000-\U0010ffff]"
 _GIVEN = (
     rf"(?:[\"“'`‘](?P<quoted>[^\"”'`’\n{FILL}]{{4,128}})[\"”'`’]"
-    rf"|(?P<bare>[^\s\"“”'`‘<>()\[\]{{}}，。{FILL}]{{4,256}}+)(?![{FILL}\"'`(\[{{]))"
+    rf"|(?P<bare>{_BARE}{{4,200}}+)(?!{_BARE}|[{FILL}\"'`(\[{{]))"
 )
-_LINKED = re.compile(rf"{_GAP}(?:{_IS}){_GIVEN}", re.I)
-_DIRECT = re.compile(rf"[ ]{{1,2}}{_GIVEN}", re.I)
+_LINKED = re.compile(rf"(?i:{_GAP}(?:{_IS})){_GIVEN}")
+_DIRECT = re.compile(rf"[ ]{{1,2}}{_GIVEN}")
 _OWNED = re.compile(r"\b(?:my|our|his|her|their|wi-?fi|root|admin|login|the [\w-]{1,20})[ ]$")
-_LONG = 64
 _CLOSES = re.compile(r"[.!,;]?(?:\s|$)")
 _NOT_CHOSEN = re.compile(r"\w+(?:ed|ing|ly|ful|less|ive|able|ible|ous|ent|ant|en|al|ic)")
 _ADJECTIVES = frozenset(
@@ -45,16 +45,13 @@ _ADJECTIVES = frozenset(
 def told(view: str) -> Iterator[Secret]:
     """Every secret that a sentence tells."""
     low = lowered(view)
-    resume = 0
     for word in _TOLD.finditer(low):
-        for pattern in (_LINKED, _DIRECT) if word.start() >= resume else ():
+        for pattern in (_DIRECT, _LINKED):
             given = pattern.match(view, word.end())
             span = _taken(view, low, word, given, direct=pattern is _DIRECT) if given else None
             if span:
                 yield Secret(_label(word.lastgroup or "", word.group()), *span)
                 break
-            if given and given["bare"] and len(given["bare"]) > _LONG:
-                resume = given.end()
 
 
 def _label(kind: str, word: str) -> str:

@@ -13,7 +13,7 @@ from .forms import H, N, W
 from .plausible import is_filler
 from .view import FILL, Secret
 
-_ENDS = f"(?![A-Za-z0-9{FILL}])"
+_ENDS = f"(?!-?[A-Za-z0-9_{FILL}])"
 
 SHAPES: tuple[tuple[str, str, str], ...] = (
     (

@@ -48,6 +48,14 @@ def opens(view: str, start: int) -> bool:
     return start == 0 or view[start - 1] not in JOINS or bool(_ESCAPED.search(view, max(start - 6, 0), start))
 
 
-def near(view: str, place: int, reach: int) -> str:
-    """What stands before a place, in small letters, back to the last thing that was masked."""
-    return lowered(view[max(place - reach, 0) : place].rpartition(FILL)[2])
+def before(view: str, place: int, reach: int) -> str:
+    """What stands before a place, in small letters, back to the last character that was masked."""
+    found = view[max(place - reach, 0) : place]
+    return lowered(found[max(found.rfind(FILL), 0) :])
+
+
+def after(view: str, place: int, reach: int) -> str:
+    """What stands behind a place, in small letters, up to the first character that was masked."""
+    found = view[place : place + reach]
+    filled = found.find(FILL)
+    return lowered(found if filled < 0 else found[: filled + 1])
