@@ -14,11 +14,13 @@ from hypothesis import strategies as st
 from libravdb_memory.compact.certificate import certified, certify
 from libravdb_memory.compact.extract import Extract, Sentence, clip, extract
 from libravdb_memory.compact.preserve import progresses, tokens_of
-from libravdb_memory.compact.salience import readability, salience
+from libravdb_memory.compact.salience import content_words, readability, salience, statement, words
 from libravdb_memory.compact.sanitise import sanitise
 from libravdb_memory.compact.sentences import turn_sentences
 from libravdb_memory.compact.settings import CompactionSettings
 from libravdb_memory.compact.spans import Kind, folded
+from libravdb_memory.compact.voices import said_before, spoken
+from libravdb_memory.engines.hashed import HashedEmbedder
 from libravdb_memory.tokens import EstimatingCounter
 
 DATA = Path(__file__).parents[2] / "benchmarks" / "data" / "technical"
@@ -106,9 +108,9 @@ def test_a_sentence_that_fits_is_taken_after_one_that_does_not() -> None:
 
 
 def test_the_sentence_nearest_to_the_others_is_taken_first() -> None:
-    sentences = of("plain words here now", "plain words there too", "plain words elsewhere")
+    sentences = of("plain words were put inside", "plain words were put beside", "plain words were put aboard")
     vectors = np.array([[1.0, 0.0], [0.8, 0.6], [0.0, 1.0]])
-    assert extract(sentences, 21, CharacterCounter(), vectors).picked == (1,)
+    assert extract(sentences, 27, CharacterCounter(), vectors).picked == (1,)
 
 
 def test_a_telling_sentence_beats_one_that_is_as_near() -> None:
@@ -117,11 +119,11 @@ def test_a_telling_sentence_beats_one_that_is_as_near() -> None:
 
 
 def test_what_was_said_is_not_said_again() -> None:
-    sentences = of("the cache is warm today", "the cache is warm today", "a queue was drained at last")
+    sentences = of("the cache is warm today", "the cache is warm today", "queues were drained at last")
     vectors = np.array([[1.0, 0.2], [1.0, 0.2], [0.6, 0.8]])
     assert extract(sentences, 51, CharacterCounter(), vectors).picked == (0, 2)
     assert extract(sentences, 51, CharacterCounter()).picked == (0, 2)
-    near = of("the cache is warm today", "the cache is warm today, yes", "a queue was drained at last")
+    near = of("the cache is warm today", "the cache is warm today, yes", "queues were drained at last")
     assert extract(near, 51, CharacterCounter(), vectors).picked == (0, 2)
     assert extract(near, 51, CharacterCounter()).picked == (0, 2)
     prior = np.array([[1.0, 0.2]])
@@ -130,18 +132,24 @@ def test_what_was_said_is_not_said_again() -> None:
     assert extract(sentences, 27, CharacterCounter(), vectors, np.zeros((0, 2))).picked == (0,)
 
 
-def test_likeness_is_weighed_against_nearness_and_not_forbidden() -> None:
-    sentences = of("the first plain words", "the other plain talk", "some more of all that", "quite another matter")
-    vectors = np.array([[1.0, 0.0, 0.0], [0.95, 0.31, 0.0], [0.9, -0.43, 0.0], [0.0, 0.0, 1.0]])
-    assert extract(sentences, 43, CharacterCounter(), vectors).picked == (0, 2)
+def test_likeness_is_weighed_against_news_and_not_forbidden() -> None:
+    first = "The mason carved a stone lion for the old town hall roof"
+    little, much = "They sold ropes and iron nails there", "A baker and a tailor rented the empty mill near the river"
+    vectors = np.array([[1.0, 0.0], [0.4, 0.917], [0.0, 1.0]])
+    limit = len(first) + len(much) + 1
+    assert extract(of(first, much, little), limit, CharacterCounter(), vectors).picked == (0, 1)
+    alike = np.array([[1.0, 0.0], [1.0, 0.0], [0.0, 1.0]])
+    assert extract(of(first, much, little), limit, CharacterCounter(), alike).picked == (0, 2)
 
 
-def test_being_telling_is_weighed_against_nearness_and_does_not_decide_alone() -> None:
+def test_being_telling_is_weighed_against_news_and_does_not_decide_alone() -> None:
     telling = "we decided and changed pool_size and max_age and the_rest"
-    sentences = of("x" * len(telling), "y" * len(telling), telling)
-    assert salience(telling) == 1.0
-    vectors = np.array([[1.0, 0.0], [1.0, 0.0], [0.0, 1.0]])
-    assert extract(sentences, len(telling), CharacterCounter(), vectors).picked == (0,)
+    news = "we carved lions, baked bread, rented mills, mended coats."
+    assert salience(telling) == 1.0 and salience(news) == 0.0 and len(telling) == len(news)
+    rope, vectors = "the rope was sold", np.array([[1.0, 0.0], [1.0, 0.0], [1.0, 0.0]])
+    assert extract(of(rope, telling, news), len(news), CharacterCounter(), vectors).picked == (1,)
+    more = "we carved lions, baked bread, rented mills, mended boots, sold ropes, tuned harps, mixed paints."
+    assert extract(of(rope, telling, more), len(more), CharacterCounter(), vectors).picked != (1,)
 
 
 def test_prose_is_preferred_to_code_and_to_a_word() -> None:
@@ -205,6 +213,152 @@ def test_each_kind_of_fact_and_cue_is_worth_what_it_says() -> None:
 )
 def test_prose_reads_well_and_signs_do_not(text: str, value: float) -> None:
     assert readability(text) == pytest.approx(value)
+
+
+# ── talk ─────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+TALK = (
+    "Ada: Hey Ben! Long time no see! How have you been?",
+    "Ben: Hi Ada! Wow, so good to hear from you!",
+    "Ada: I moved to Lisbon in March and rent a flat above a bakery. It's so cool!",
+    "Ben: That's awesome, Ada! You must be so happy!",
+    "Ada: Thanks, Ben! I really appreciate it, you're the best!",
+    "Ben: Totally agree, Ada. I signed up for a pottery class with my sister every Tuesday.",
+    "Ada: Wow, that's really cool, Ben! What do you like most about it?",
+    "Ben: Thanks, Ada! You're so kind!",
+    "Ada: We adopted a grey cat named Miso from the shelter last week.",
+    "Ben: Aww, so sweet! That's great, Ada! Sounds wonderful!",
+)
+FACTS = ("moved to Lisbon", "signed up for a pottery class", "adopted a grey cat")
+
+
+@pytest.mark.parametrize("embedder", [HashedEmbedder(), None])
+def test_the_facts_of_a_talk_are_told_and_its_pleasantries_are_not(embedder: HashedEmbedder | None) -> None:
+    sentences = spoken(TALK)
+    vectors = None if embedder is None else embedder.embed_documents([each.text for each in sentences])
+    made = extract(sentences, 64, COUNTER, vectors).text
+    assert all(fact in made for fact in FACTS)
+    assert not re.search("thanks|wow|appreciate|kind|happy|[?]", made, re.I)
+
+
+def test_each_line_says_once_who_speaks() -> None:
+    sentences = spoken(["Ada: The port is 8443 now. The host became db-2.", "Ben: Redis replaced the old queue."])
+    assert extract(sentences, 100, COUNTER).text == (
+        "Ada: The port is 8443 now. The host became db-2.\nBen: Redis replaced the old queue."
+    )
+    only_second = extract(sentences, len("Ada: The host became db-2."), CharacterCounter()).text
+    assert only_second in ("Ada: The port is 8443 now.", "Ada: The host became db-2.")
+
+
+def test_a_label_counts_toward_the_limit_and_gives_way_when_it_is_long() -> None:
+    sentence = Sentence(0, "The port is 8443 now.", "Ada")
+    assert extract([sentence], 26, CharacterCounter()).text == "Ada: The port is 8443 now."
+    assert extract([sentence], 25, CharacterCounter()) == Extract("Ada: The port is 8443…", 22, cut=True)
+    assert extract([Sentence(0, "The port is 8443 now.", "Adalbert")], 26, CharacterCounter()).text == (
+        "The port is 8443 now."
+    )
+
+
+def test_names_of_those_who_take_part_tell_nothing() -> None:
+    talk = [
+        Sentence(0, "Ada Lovelace and Ben Franklin and Ada", speaker) for speaker in ("Ada Lovelace", "Ben Franklin")
+    ]
+    assert content_words(words(talk[0].text), {"ada", "lovelace", "ben", "franklin"}) == frozenset()
+    told = [*talk, Sentence(1, "the mill near the river was sold then", "Ben Franklin")]
+    assert extract(told, 60, CharacterCounter()).picked == (2,)
+
+
+def test_a_question_is_told_only_where_nothing_else_is() -> None:
+    question, answer = "Where did the tailor rent a mill?", "The tailor rented a mill upstream."
+    assert extract(of(question, answer), 34, CharacterCounter()).picked == (1,)
+    assert extract(of(question), 34, CharacterCounter()).text == question
+
+
+def test_headings_announcements_and_markers_give_way_to_statements() -> None:
+    plain = "the tailor rented an old mill by the river"
+    for idle in ("## The tailor and the old mill by a river", "**The tailor and the old mill by a river**",
+                 "the tailor rented an old mill by a river:", "[the tailor rented an old mill by river]"):  # fmt: skip
+        assert extract(of(idle, plain), 42, CharacterCounter()).picked == (1,), idle
+
+
+def test_what_brings_no_new_words_is_left_out_though_there_is_room() -> None:
+    sentences = of("The tailor rented an old mill by the river.", "Yes, an old mill, tailor!", "Bye!")
+    assert extract(sentences, 1000, COUNTER).picked == (0,)
+
+
+def test_a_fact_is_worth_its_price() -> None:
+    short = ["The mill burned down on Friday.", "The baker moved to Porto again."]
+    long = "The mill, which stood there for as long as any of us could ever have cared for it, burned down on Friday."
+    assert extract(of(long, *short), len(long), CharacterCounter()).picked == (1, 2)
+
+
+@given(
+    st.lists(st.tuples(st.sampled_from(["", "Ada", "user", "東京"]), st.text(max_size=60)), min_size=1, max_size=8),
+    st.integers(0, 60),
+)
+def test_with_labels_too_an_extract_keeps_its_limit_and_its_words(said: list[tuple[str, str]], limit: int) -> None:
+    sentences = [Sentence(turn, text, speaker) for turn, (speaker, text) in enumerate(said)]
+    made = extract(sentences, limit, COUNTER)
+    assert made.text == "" or COUNTER.count(made.text) <= limit
+    lines = made.text.split("\n") if made.picked else []
+    assert len(lines) == len(made.picked)
+    for line, place in zip(lines, made.picked, strict=True):
+        told = " ".join(sentences[place].text.split())
+        assert line in (told, f"{sentences[place].speaker}: {told}")
+
+
+@given(st.text(max_size=80))
+def test_a_statement_lies_between_nought_and_one(text: str) -> None:
+    said = words(text)
+    assert 0.0 <= statement(text, said, content_words(said)) <= 1.0
+
+
+def test_each_manner_of_speaking_is_worth_what_it_says() -> None:
+    worth = {
+        "I rented an old mill near the river": 1.0,
+        "He rented an old mill near the river": 0.9,
+        "Did I rent an old mill near the river?": 0.5,
+        "I rented an old mill near the river:": 0.45,
+        "# I rented an old mill near the river": 0.45,
+        "[I rented an old mill near the river]": 0.6,
+        "I rented you an old mill near the river": 0.8,
+        "I rented an old mill": 0.5,
+        "Wow, thanks, that's so cool, really": 0.0,
+    }
+    assert {text: pytest.approx(statement(text, words(text), content_words(words(text)))) for text in worth} == worth
+
+
+def test_words_are_compared_without_endings_and_apostrophes() -> None:
+    assert content_words(words("Painting's fun; she painted, paints")) == {"paint", "fun"}
+    assert words("東京都庁 ok") == ["東京", "都庁", "ok"]
+
+
+def test_lines_of_a_transcript_belong_to_whom_they_name() -> None:
+    folded_views = ["Ada: The mill burned.\nBen: It was Friday.", "Ada: They rebuilt it.\nBen: In stone."]
+    assert spoken(folded_views) == [
+        Sentence(0, "The mill burned.", "Ada"),
+        Sentence(1, "It was Friday.", "Ben"),
+        Sentence(2, "They rebuilt it.", "Ada"),
+        Sentence(3, "In stone.", "Ben"),
+    ]
+    assert said_before("Ada: The mill burned.\nBen: It was Friday.") == ("The mill burned.", "It was Friday.")
+
+
+def test_a_line_that_only_looks_like_a_label_stays_with_its_speaker() -> None:
+    turn = "user: set it like this:\nhost: db-2\nport: 8443"
+    assert {each.speaker for each in spoken([turn])} == {"user"}
+    assert spoken(["The plan is as follows here: sell the mill."]) == [
+        Sentence(0, "The plan is as follows here: sell the mill.")
+    ]
+
+
+@given(st.lists(st.text("ab:. \n", max_size=40), max_size=6))
+def test_no_word_is_lost_between_labels_and_sentences(views: list[str]) -> None:
+    made = spoken(views)
+    assert [each.turn for each in made] == sorted(each.turn for each in made)
+    told = "".join(each.text for each in made) + "".join(f"{each.speaker}:" for each in made)
+    for view in views:
+        assert set("".join(view.split())) <= set(told) | set(":")
 
 
 # ── what a summary and its pins keep of technical talk ───────────────────────────────────────────────────────────

@@ -2,7 +2,8 @@
 
 Laws:
 
-1. Every sentence is one of the turns' own, in their order; what earlier summaries say is not said again.
+1. Every sentence is one of the turns' own, in their order, judged without the name of who says it and shown with it;
+   what earlier summaries say is not said again.
 2. The summary costs no more than the request allows, by the counter that the request was made with.
 3. Sentences are embedded together, each once, and remembered: asked again for the same turns at another length, none
    is embedded again.
@@ -31,7 +32,7 @@ MOST_REMEMBERED = 8192
 
 
 class ExtractiveSummariser:
-    """Without an embedder, sentences are chosen by what they hold and where they stand."""
+    """Without an embedder, sentences are chosen by their words alone."""
 
     name = "extractive"
 
@@ -54,11 +55,11 @@ class ExtractiveSummariser:
         self._known = {}
 
     def summarise(self, request: SummaryRequest, cancelled: Callable[[], bool]) -> Summary:
-        from libravdb_memory.compact.extract import Sentence, extract
-        from libravdb_memory.compact.sentences import sentences, turn_sentences
+        from libravdb_memory.compact.extract import extract
+        from libravdb_memory.compact.voices import said_before, spoken
 
-        told = [Sentence(turn, text) for turn, text in turn_sentences(request.turns)]
-        before = sentences(request.prior)
+        told = spoken(request.turns)
+        before = said_before(request.prior)
         rows = self._rows([*(each.text for each in told), *before], cancelled)
         mine, prior = (None, None) if rows is None else (rows[: len(told)], rows[len(told) :])
         found = extract(told, request.allowed(self._counter), self._counter, mine, prior)
@@ -68,9 +69,9 @@ class ExtractiveSummariser:
 
     def prepare(self, turns: Sequence[str], cancelled: Callable[[], bool]) -> None:
         """Embed the sentences of many turns together, which costs less than doing so request by request."""
-        from libravdb_memory.compact.sentences import turn_sentences
+        from libravdb_memory.compact.voices import spoken
 
-        self._rows([text for _, text in turn_sentences(turns)], cancelled)
+        self._rows([sentence.text for sentence in spoken(turns)], cancelled)
 
     def _rows(self, texts: Sequence[str], cancelled: Callable[[], bool]) -> Rows | None:
         """A vector for each text."""
