@@ -1,0 +1,284 @@
+"""Old turns are covered by summaries, and every one of them comes back exact."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from libravdb_memory.compact.settings import CompactionSettings
+from libravdb_memory.config import Config
+from libravdb_memory.engines.summarising.protocol import Summary, SummaryRequest
+from libravdb_memory.errors import InvalidInputError, NotFoundError
+from libravdb_memory.lineage import Branch
+from libravdb_memory.memory import Memory
+from libravdb_memory.model import Turn
+from libravdb_memory.summaries import Node
+
+SMALL = CompactionSettings(cluster_target=4, trigger_tokens=0, fold_tokens=0)
+PLACES = ("harbour", "station", "museum", "market", "library", "garden", "bridge", "tower")
+
+
+def said(number: int) -> str:
+    place = PLACES[number % len(PLACES)]
+    return (
+        f"On day {number} we walked to the {place} and paid {number * 3 + 10} euros for ticket T-{number:04d}. "
+        f"The way back from the {place} took longer than we had thought, because of the rain."
+    )
+
+
+@pytest.fixture
+def memory(hashed: Config) -> Iterator[Memory]:
+    with Memory.open(config=replace(hashed, compaction=SMALL)) as opened:
+        yield opened
+
+
+def fill(memory: Memory, number: int, session: str = "s", user: str = "ada") -> list[Turn]:
+    return [memory.ingest(said(n), user=user, session=session, id=f"t{n}") for n in range(number)]
+
+
+def branches(memory: Memory, session: str = "s") -> list[Branch]:
+    return [entry for entry in memory.history(user="ada", session=session).entries if isinstance(entry, Branch)]
+
+
+def expanded(memory: Memory, node: Node, **options: int) -> list[Turn | Node]:
+    found: list[Turn | Node] = []
+    after: str | None = None
+    while True:
+        page = memory.expand(node.id, user="ada", after=after, **options)
+        found += page.items
+        if (after := page.cursor) is None:
+            return found
+
+
+def test_a_compaction_covers_what_lies_behind_the_tail_and_nothing_else(memory: Memory) -> None:
+    turns = fill(memory, 60)
+    done = memory.compact(user="ada", session="s")
+    history = memory.history(user="ada", session="s")
+    covered = [turn for branch in branches(memory) for turn in expanded(memory, branch.node)]
+    bare = [entry for entry in history.entries if isinstance(entry, Turn)]
+    assert covered + bare == turns
+    assert done.turns == len(covered) >= 20
+    assert history.tail == len(bare) >= 4
+    assert history.turns == 60
+    for node in done.summaries:
+        assert node.tokens < node.source_tokens
+        assert node.loss.share >= 0.98
+    assert memory.verify().ok
+
+
+def test_compacting_again_changes_nothing(memory: Memory) -> None:
+    fill(memory, 60)
+    memory.compact(user="ada", session="s")
+    before = memory.history(user="ada", session="s")
+    again = memory.compact(user="ada", session="s")
+    assert not again.summaries
+    assert "behind the tail" in again.reason
+    assert memory.history(user="ada", session="s") == before
+
+
+def test_a_session_that_is_all_tail_is_declined_with_a_reason(memory: Memory) -> None:
+    fill(memory, 3)
+    done = memory.compact(user="ada", session="s")
+    assert done.reason == "no turn is behind the tail and not yet compacted; 2 are needed"
+    assert memory.compact(user="nobody", session="s").reason
+
+
+def test_summaries_fold_into_deeper_levels_and_still_expand_to_every_turn(hashed: Config) -> None:
+    settings = replace(SMALL, fold_tokens=300, fold_fan=3)
+    with Memory.open(config=replace(hashed, compaction=settings)) as memory:
+        turns = fill(memory, 160)
+        done = memory.compact(user="ada", session="s")
+        assert done.folds
+        roots = branches(memory)
+        assert max(branch.node.level for branch in roots) >= 2
+        covered = [turn for branch in roots for turn in expanded(memory, branch.node, limit=7)]
+        assert covered == turns[: len(covered)]
+        deep = next(branch for branch in roots if branch.node.level >= 2)
+        below = expanded(memory, deep.node, depth=1)
+        assert [node.id for node in below] == list(deep.node.children)
+        assert all(isinstance(node, Node) for node in below)
+        assert sum(node.turns for node in below if isinstance(node, Node)) == deep.node.turns
+        assert memory.verify().ok
+
+
+def test_a_compacted_turn_is_still_found_and_its_summary_is_in_the_context(memory: Memory) -> None:
+    fill(memory, 80)
+    memory.compact(user="ada", session="s")
+    memory.wait()
+    assert memory.search("ticket T-0005", user="ada", session="s")[0].id == "t5"
+    context = memory.context("What did ticket T-0005 cost?", user="ada", session="s", budget=4000)
+    summaries = {branch.node.id for branch in branches(memory)}
+    assert summaries & {item.id for item in context.assembly.items}
+    other = memory.context("What did ticket T-0005 cost?", user="ada", session="elsewhere", budget=4000)
+    assert not summaries & {item.id for item in other.assembly.items}
+
+
+def test_a_summary_whose_turns_are_in_the_tail_is_not_shown_beside_them(memory: Memory) -> None:
+    fill(memory, 60)
+    memory.compact(user="ada", session="s")
+    memory.wait()
+    context = memory.context("How was the museum?", user="ada", session="s", budget=40_000)
+    tail = {item.id for item in context.assembly.items if item.tier == "tail"}
+    shown = {item.id for item in context.assembly.items}
+    assert len(tail) > 40
+    for branch in branches(memory):
+        assert branch.node.first not in tail or branch.node.id not in shown
+
+
+def test_enough_piled_up_tokens_start_a_compaction_by_themselves(hashed: Config) -> None:
+    settings = replace(SMALL, trigger_tokens=500)
+    with Memory.open(config=replace(hashed, compaction=settings)) as memory:
+        fill(memory, 80)
+        assert memory.wait(60, compaction=True)
+        assert branches(memory)
+        assert memory._compactor().waiting_tokens("ada", "s") < 500
+
+
+def test_rebuilding_makes_every_summary_anew(hashed: Config) -> None:
+    with Memory.open(config=replace(hashed, compaction=SMALL)) as memory:
+        fill(memory, 60)
+        memory.compact(user="ada", session="s")
+        before = branches(memory)
+    wider = replace(SMALL, cluster_target=8)
+    with Memory.open(config=replace(hashed, compaction=wider)) as memory:
+        assert not memory.compact(user="ada", session="s").summaries
+        memory.compact(user="ada", session="s", rebuild=True)
+        after = branches(memory)
+        assert len(after) < len(before)
+        assert sum(branch.node.turns for branch in after) == sum(branch.node.turns for branch in before)
+        assert memory.verify().ok
+
+
+def test_an_erased_turn_takes_its_summaries_along_and_the_others_are_covered_again(memory: Memory) -> None:
+    turns = fill(memory, 60)
+    memory.compact(user="ada", session="s")
+    covered = sum(branch.node.turns for branch in branches(memory))
+    first = branches(memory)[0].node
+    memory.erase("t1", user="ada", session="s")
+    with pytest.raises(NotFoundError):
+        memory.expand(first.id, user="ada")
+    bare = [entry.id for entry in memory.history(user="ada", session="s").entries if isinstance(entry, Turn)]
+    assert bare[:3] == ["t0", "t2", "t3"]
+    memory.compact(user="ada", session="s")
+    again = [turn for branch in branches(memory) for turn in expanded(memory, branch.node)]
+    assert again == [turn for turn in turns[:covered] if turn.id != "t1"]
+    assert memory.verify().ok
+
+
+@pytest.mark.parametrize("whole", [{"session": "s"}, {}])
+def test_erasing_a_session_or_a_user_leaves_no_summary_and_no_rule(memory: Memory, whole: dict[str, str]) -> None:
+    memory.ingest("Never book a hotel without breakfast for us.", user="ada", session="s", id="rule")
+    fill(memory, 60)
+    memory.compact(user="ada", session="s")
+    memory.wait()
+    assert "without breakfast" in memory.context("Which hotel?", user="ada", session="s", budget=4000).text
+    memory.erase(user="ada", **whole)
+    assert not memory._store.collections("summary:")
+    assert not memory._store.collections("elevated:")
+    assert "breakfast" not in memory.context("Which hotel?", user="ada", session="s", budget=4000).text
+
+
+def test_two_users_with_one_session_name_have_a_history_each(memory: Memory) -> None:
+    fill(memory, 60)
+    fill(memory, 60, user="bruno")
+    memory.compact(user="ada", session="s")
+    assert branches(memory)
+    bruno = memory.history(user="bruno", session="s")
+    assert not [entry for entry in bruno.entries if isinstance(entry, Branch)]
+    with pytest.raises(NotFoundError):
+        memory.expand(branches(memory)[0].node.id, user="bruno")
+
+
+class Scripted:
+    """A summariser that does as it is told."""
+
+    name = "scripted"
+    ready = True
+
+    def __init__(self, answer: Callable[[SummaryRequest], Summary]) -> None:
+        self._answer = answer
+        self.asked: list[SummaryRequest] = []
+
+    def warm_up(self) -> None: ...
+
+    def close(self) -> None: ...
+
+    def summarise(self, request: SummaryRequest, cancelled: Callable[[], bool]) -> Summary:
+        self.asked.append(request)
+        return self._answer(request)
+
+
+def with_model(memory: Memory, model: Scripted) -> Memory:
+    from libravdb_memory.compacting import Compactor
+
+    parts = memory._compactor()._parts
+    memory._made = Compactor(
+        parts.store, parts.embedder, parts.counter, parts.settings, parts.assembly, parts.excluding, model
+    )
+    return memory
+
+
+def first_words(request: SummaryRequest) -> Summary:
+    words = " ".join(turn.split(":", 1)[1].strip() for turn in request.turns).split()
+    return Summary(" ".join(words[:20]), 0.9, "scripted", 10, 20)
+
+
+def test_a_model_is_asked_where_the_gate_found_the_turns_worth_it(hashed: Config) -> None:
+    eager = replace(SMALL, abstractive_from=0.05, min_align=0.0)
+    with Memory.open(config=replace(hashed, compaction=eager)) as memory:
+        model = Scripted(first_words)
+        fill(memory, 60)
+        memory.wait()
+        done = with_model(memory, model).compact(user="ada", session="s")
+        assert model.asked
+        assert {node.method for node in done.summaries} == {"abstractive"}
+        assert all("scripted" in node.engine for node in done.summaries)
+        assert any(request.prior for request in model.asked[1:])
+        assert done.summaries[1].prior == (done.summaries[0].id,)
+
+
+def test_a_model_that_fails_in_any_way_is_done_without(hashed: Config) -> None:
+    def fail(request: SummaryRequest) -> Summary:
+        raise RuntimeError("no idea")
+
+    eager = replace(SMALL, abstractive_from=0.05)
+    with Memory.open(config=replace(hashed, compaction=eager)) as memory:
+        turns = fill(memory, 60)
+        memory.wait()
+        done = with_model(memory, Scripted(fail)).compact(user="ada", session="s")
+        assert {node.method for node in done.summaries} == {"extractive"}
+        covered = [turn for branch in branches(memory) for turn in expanded(memory, branch.node)]
+        assert covered == turns[: len(covered)]
+
+
+@pytest.mark.parametrize("options", [{"depth": 0}, {"limit": 0}, {"after": "x"}, {"depth": True}])
+def test_an_expansion_that_means_nothing_is_refused(memory: Memory, options: dict[str, int]) -> None:
+    fill(memory, 60)
+    node = memory.compact(user="ada", session="s").summaries[0]
+    with pytest.raises(InvalidInputError):
+        memory.expand(node.id, **options)  # type: ignore[arg-type]
+
+
+def test_what_is_not_there_is_not_found(memory: Memory) -> None:
+    with pytest.raises(NotFoundError):
+        memory.history(user="ada", session="s")
+    with pytest.raises(NotFoundError):
+        memory.expand("sum1-none")
+
+
+def test_summaries_and_their_edges_go_with_an_export(memory: Memory, hashed: Config, tmp_path: Path) -> None:
+    import io
+
+    fill(memory, 60)
+    memory.compact(user="ada", session="s")
+    out = io.StringIO()
+    memory.export(out)
+    elsewhere = replace(hashed, db_path=tmp_path / "elsewhere" / "data.libravdb", compaction=SMALL)
+    with Memory.open(config=elsewhere) as copy:
+        copy.import_(out.getvalue().splitlines())
+        assert copy.history(user="ada", session="s") == memory.history(user="ada", session="s")
+        assert copy.verify().ok
+        assert not copy.compact(user="ada", session="s").summaries
