@@ -463,4 +463,4 @@ def _view(record: Record) -> str:
 
 def _node_id(namespace: str, session: str, level: int, children: Sequence[str]) -> str:
     named = canonical_json([namespace, session, level, list(children)])
-    return f"sum{level}-{hashlib.sha256(named.encode()).hexdigest()[:20]}"
+    return f"summary:{hashlib.sha256(named.encode()).hexdigest()[:16]}"

@@ -81,7 +81,7 @@ class Shard:
 
 
 def shard_key(namespace: str, session: str, turn_id: str) -> Key:
-    return Key(guidance_of(namespace), f"rule-{turn_id}", session)
+    return Key(guidance_of(namespace), f"guidance:{session}:{turn_id}", session)
 
 
 class Elevation:

@@ -72,7 +72,7 @@ def test_a_rule_stated_once_is_in_the_prompt_when_its_topic_returns(told: Told) 
     for number, rule in enumerate(RULES):
         context = told.memory.context(rule["later"], user="ada", session="s", budget=4000)
         elevated = {item.id for item in context.assembly.items if item.tier == "elevated"}
-        if f"rule-rule{number}" not in elevated or escape(rule["rule"]) not in context.text:
+        if f"guidance:s:rule{number}" not in elevated or escape(rule["rule"]) not in context.text:
             missing.append(rule["rule"])
     assert len(RULES) >= 40
     assert len(missing) <= 0.05 * len(RULES), missing

@@ -266,7 +266,7 @@ def test_what_is_not_there_is_not_found(memory: Memory) -> None:
     with pytest.raises(NotFoundError):
         memory.history(user="ada", session="s")
     with pytest.raises(NotFoundError):
-        memory.expand("sum1-none")
+        memory.expand("summary:none")
 
 
 def test_summaries_and_their_edges_go_with_an_export(memory: Memory, hashed: Config, tmp_path: Path) -> None:
