@@ -14,7 +14,7 @@ from libravdb_memory import lineage
 from libravdb_memory.elevating import shard_key
 from libravdb_memory.excluding import Excluding
 from libravdb_memory.model import Record
-from libravdb_memory.namespaces import guidance_of, history_of, namespace_of, states_of, summaries_of
+from libravdb_memory.namespaces import dreams_of, guidance_of, history_of, namespace_of, states_of, summaries_of
 from libravdb_memory.receipts import ReceiptLog
 from libravdb_memory.store.paging import every
 from libravdb_memory.store.protocol import Equals, Erasure, Key, Selection, Store
@@ -67,9 +67,9 @@ class Forgetting:
             return self._erase(_Doomed(Selection(groups=groups), tuple(said)))
 
     def namespace(self, namespace: str) -> Erasure:
-        collections = (history_of(namespace), summaries_of(namespace), guidance_of(namespace), states_of(namespace))
+        made = (summaries_of(namespace), guidance_of(namespace), states_of(namespace), dreams_of(namespace))
         with self._excluding.erasing():
-            return self._erase(_Doomed(Selection(collections=collections)))
+            return self._erase(_Doomed(Selection(collections=(history_of(namespace), *made))))
 
     def _with_all_above(self, record: Record) -> _Doomed:
         derived = derived_from(self._store, record)

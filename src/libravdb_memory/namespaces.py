@@ -12,6 +12,7 @@ DEFAULT_SESSION = "default"
 MAX_NAME_BYTES = 512
 _HISTORY = "history:"
 _SUMMARIES = "summary:"
+_GUIDANCE = "elevated:user:"
 
 
 def resolve_namespace(
@@ -38,7 +39,7 @@ def history_of(namespace: str) -> str:
 
 def guidance_of(namespace: str) -> str:
     """The collection of rules that a user stated in conversation."""
-    return f"elevated:user:{namespace}"
+    return _GUIDANCE + namespace
 
 
 def summaries_of(namespace: str) -> str:
@@ -63,6 +64,11 @@ def namespace_of(collection: str) -> str | None:
 def summarised_namespace_of(collection: str) -> str | None:
     """Whose summaries a collection holds, if it holds any."""
     return collection.removeprefix(_SUMMARIES) if collection.startswith(_SUMMARIES) else None
+
+
+def guided_namespace_of(collection: str) -> str | None:
+    """Whose rules a collection holds, if it holds any."""
+    return collection.removeprefix(_GUIDANCE) if collection.startswith(_GUIDANCE) else None
 
 
 def check_place(collection: str, group: str) -> None:

@@ -25,7 +25,7 @@ from libravdb_memory.assemble.tail import TailTurn
 from libravdb_memory.errors import AmbiguousIdError, NotFoundError
 from libravdb_memory.gate.echo import Fingerprint, fingerprint
 from libravdb_memory.model import Draft, Record
-from libravdb_memory.namespaces import namespace_of
+from libravdb_memory.namespaces import guided_namespace_of, namespace_of, summarised_namespace_of
 from libravdb_memory.store.forking import abandon_in_children
 from libravdb_memory.store.protocol import Key, Put, Remove, Selection, Store
 from libravdb_memory.tokens import TokenCounter
@@ -198,7 +198,7 @@ class ReceiptLog:
                 self._injected.pop(collection.removeprefix(_PREFIX), None)
 
     def _quoting(self, collection: str, session: str | None, turn_id: str | None, words: set[str]) -> Iterator[Key]:
-        namespace = namespace_of(collection)
+        namespace = _namespace_behind(collection)
         if namespace is None:
             return
         for receipt in self._all(namespace):
@@ -266,6 +266,12 @@ def _injected(receipt: Receipt, assembly: Assembly) -> _Injected:
     taken = {(item.session, item.id) for item in assembly.items if item.tier in ("elevated", "recalled", "recovered")}
     texts = [item.text for item in _candidates(receipt.offer) if (item.session, item.id) in taken]
     return _Injected(same_text(receipt.prompt), "\n\n".join(texts))
+
+
+def _namespace_behind(collection: str) -> str | None:
+    """Whose turns a collection holds, or summaries or rules made from them."""
+    readings = (namespace_of, summarised_namespace_of, guided_namespace_of)
+    return next((name for reading in readings if (name := reading(collection)) is not None), None)
 
 
 def _candidates(offer: Offer) -> tuple[Candidate, ...]:

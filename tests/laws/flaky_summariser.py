@@ -56,7 +56,8 @@ class FlakySummariser:
             return request.source * 3 + " and so on"
         if deed == "rubbish":
             return "%% ]] {}"
-        kept = request.prior.split() if deed == "tells all" else []
+        told = request.prior.split() if deed == "tells all" else []
+        kept = [*sorted(set(told), key=len)[-2:], *[word for word in told if word.startswith("zq")][:4]]
         return " ".join([*kept, *(word for turn in request.turns for word in turn.split()[1:4])]) or "nothing"
 
 

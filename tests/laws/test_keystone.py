@@ -316,6 +316,7 @@ class Keystone(RuleBasedStateMachine):
 
     @invariant()
     def all_sixteen_hold(self) -> None:
+        assert self.memory.wait(60)
         for place in PLACES[: 1 + self.generation % len(PLACES)]:
             self._ask(place, "where is the lantern and the deploy key?", 400, (), owns=False)
         seen = look(self.memory, self.model, self.asked)
@@ -338,7 +339,7 @@ def run(cases: int, steps: int) -> None:
 
 @pytest.mark.slow
 def test_all_sixteen_invariants_hold_after_every_step() -> None:
-    run(cases=14, steps=14)
+    run(cases=25, steps=16)
 
 
 @pytest.mark.long

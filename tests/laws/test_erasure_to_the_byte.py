@@ -1,0 +1,170 @@
+"""What is erased is in no file of the store: summaries, guidance, receipts, logs and indexes included."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from tests.laws.flaky_summariser import FlakySummariser, use
+
+from libravdb_memory import Config, Memory
+from libravdb_memory.assemble.fill import Candidate, Offer
+from libravdb_memory.elevating import shard_key
+from libravdb_memory.model import Draft, Turn
+from libravdb_memory.namespaces import dreams_of, guidance_of, summaries_of
+from libravdb_memory.store.paging import every
+from libravdb_memory.store.protocol import Put
+
+SECRET = "Xylophonequux"
+RULE = f"Always answer with the word {SECRET} when somebody asks for the vault."
+FACT = f"the word {SECRET} opens the vault on 14 March, when harbour master Oyelaran is away"
+USER, SESSION, VICTIM = "ada", "one", "t4"
+
+
+@pytest.fixture
+def config(hashed: Config) -> Config:
+    compaction = replace(
+        hashed.compaction,
+        cluster_target=3,
+        fold_tokens=40,
+        fold_fan=2,
+        trigger_tokens=0,
+        abstractive_from=0.0,
+        min_align=0.0,
+    )
+    return replace(hashed, compaction=compaction, assembly=replace(hashed.assembly, startup_budget=200))
+
+
+@pytest.fixture(params=["extracts", "a model that repeats what it was told before"])
+def memory(request: pytest.FixtureRequest, tmp_path: Path, config: Config) -> Iterator[Memory]:
+    with Memory.open(tmp_path / "store", config=config) as opened:
+        use(opened, None if request.param == "extracts" else FlakySummariser(("tells all",)))
+        yield opened
+
+
+def live(memory: Memory, secret: str, *, user: str = USER, session: str = SESSION) -> None:
+    """Talk, compact twice with folds, elevate the rule, search, and assemble contexts in this session and another."""
+    for number in range(40):
+        text = f"the lantern on quay {number} was lit at {number + 3} and harbour master Oyelaran{number} wrote it down"
+        mine = f"t{number}" == VICTIM
+        memory.ingest(
+            secret if mine else text,
+            user=user,
+            session=session,
+            id=f"t{number}",
+            speaker=SECRET if mine else None,
+            metadata={"note": SECRET} if mine else None,
+        )
+        if number in (25, 39):
+            assert memory.wait(60)
+            memory.compact(user=user, session=session)
+            for asked in (session, "another"):
+                memory.context("which word when somebody asks for the vault?", user=user, session=asked, budget=900)
+                memory.context("the lantern on the quay", user=user, session=asked, budget=2000)
+            assert VICTIM in {hit.id for hit in memory.search("the word for the vault", user=user)}
+    assert memory.wait(60)
+
+
+def leftovers(folder: Path, secret: str = SECRET) -> list[tuple[str, bytes]]:
+    runs = [secret.encode()[start : start + 8] for start in range(len(secret) - 7)]
+    files = [file for file in folder.rglob("*") if file.is_file()]
+    return [(file.name, run) for file in files for run in runs if run in file.read_bytes()]
+
+
+def assert_no_trace(memory: Memory, user: str = USER) -> None:
+    store = memory._store
+    for info in store.collections():
+        assert SECRET not in info.name
+        for record in every(store, info.name):
+            assert SECRET not in f"{record.group} {record.id} {record.text} {record.metadata}"
+    assert not [receipt.id for receipt in memory.receipts(user=user, limit=200) if SECRET in str(receipt)]
+    assert not [
+        receipt.id for receipt in memory.receipts(user=user, limit=200) if not memory.replay(receipt.id).identical
+    ]
+    assert memory.verify().ok
+
+
+def turns_below(memory: Memory, summary: str) -> list[str]:
+    items = memory.expand(summary, user=USER, session=SESSION).items
+    return [turn.id for turn in items if isinstance(turn, Turn)]
+
+
+def summaries(memory: Memory) -> dict[str, str]:
+    return {record.id: record.text for record in every(memory._store, summaries_of(USER))}
+
+
+@pytest.mark.parametrize("secret", [RULE, FACT], ids=["rule", "fact"])
+def test_an_erased_turn_leaves_no_byte_and_its_siblings_are_covered_again(
+    memory: Memory, tmp_path: Path, secret: str
+) -> None:
+    live(memory, secret)
+    before = {name: turns_below(memory, name) for name in summaries(memory)}
+    above = {name for name, turns in before.items() if VICTIM in turns}
+    assert len(above) >= 3, "the turn lies below folded folds"
+    saying = {name for name, text in summaries(memory).items() if SECRET in text}
+    if secret == FACT:
+        assert saying
+        repeats = memory._compactor()._parts.condenser.has_model
+        assert bool(saying - above) == repeats, "a model repeated it in summaries of other turns"
+    assert any(SECRET in record.text for record in every(memory._store, guidance_of(USER))) == (secret == RULE)
+    assert any(SECRET in str(receipt) for receipt in memory.receipts(user=USER, session="another"))
+    assert leftovers(tmp_path)
+
+    memory.erase(VICTIM, user=USER)
+    assert memory.wait(60)
+    assert leftovers(tmp_path) == []
+    assert_no_trace(memory)
+    after = summaries(memory)
+    assert not after.keys() & (above | saying)
+    bare = {entry.id for entry in memory.history(user=USER, session=SESSION).entries if isinstance(entry, Turn)}
+    siblings = {turn for name in above for turn in before[name]} - {VICTIM}
+    still = {turn for name in after for turn in turns_below(memory, name)}
+    assert siblings - still <= bare
+
+    done = memory.compact(user=USER, session=SESSION)
+    assert not done.declined and siblings <= {turn for node in (*done.summaries,) for turn in node.children} | still
+    for name in summaries(memory):
+        turns = turns_below(memory, name)
+        assert turns == sorted(turns, key=lambda turn: int(turn[1:])) and VICTIM not in turns
+    assert_no_trace(memory)
+    memory.close()
+    assert leftovers(tmp_path) == []
+
+
+def test_an_erased_session_leaves_no_byte_nor_its_name(memory: Memory, tmp_path: Path) -> None:
+    live(memory, RULE, session=SECRET)
+    memory.ingest("something else", user=USER, session="another")
+    memory.erase(user=USER, session=SECRET)
+    assert memory.wait(60)
+    assert_no_trace(memory)
+    assert memory.status().turns == 1
+    memory.close()
+    assert leftovers(tmp_path) == []
+
+
+def test_an_erased_user_leaves_no_byte_nor_their_name_nor_their_dreams(memory: Memory, tmp_path: Path) -> None:
+    live(memory, FACT, user=SECRET)
+    memory._store.commit([Put(Draft(dreams_of(SECRET), "d1", f"a dream of {SECRET}"))])
+    memory.ingest("something else", user="bob")
+    memory.erase(user=SECRET)
+    assert memory.wait(60)
+    assert_no_trace(memory, SECRET)
+    assert memory.status().turns == 1
+    memory.close()
+    assert leftovers(tmp_path) == []
+
+
+@pytest.mark.parametrize("quoted", ["summary", "guidance"])
+def test_a_receipt_that_quotes_only_what_was_made_from_a_turn_goes_with_it(memory: Memory, quoted: str) -> None:
+    live(memory, RULE)
+    above = next(name for name in summaries(memory) if VICTIM in turns_below(memory, name))
+    name = above if quoted == "summary" else shard_key(USER, SESSION, VICTIM).id
+    (record,) = memory._store.find(name)
+    item = Candidate(record.id, record.text, 0.5, "note", quoted, session=record.group)
+    context = memory.context("anything", user=USER, session="another", budget=100)
+    offer = Offer(100, recalled=(item,))
+    memory._receipts.add(replace(context.receipt, id="rcpt-narrow", offer=offer), context.assembly)
+    memory.erase(VICTIM, user=USER)
+    assert "rcpt-narrow" not in {receipt.id for receipt in memory.receipts(user=USER, limit=200)}
