@@ -10,7 +10,7 @@ from __future__ import annotations
 import html
 from collections.abc import Mapping, Sequence
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Protocol
@@ -19,6 +19,7 @@ from libravdb_memory.config import Config
 from libravdb_memory.context import Context
 from libravdb_memory.ingest.partition import Partition, Tier
 from libravdb_memory.judgements import Judgement, judgements
+from libravdb_memory.lineage import History
 from libravdb_memory.memory import Memory
 from libravdb_memory.model import Hits, Turn
 from libravdb_memory.receipts import Replay, WhyNot
@@ -36,6 +37,7 @@ Tern began as a notebook in a lighthouse.
 """
 PROMPT = "Which database did we choose, and what broke the nightly import?"
 BUDGET = 420
+LONG_SESSION = "the-month"
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +82,8 @@ class Narrator(Protocol):
     def context(self, prompt: str, context: Context) -> None: ...
 
     def receipt(self, context: Context, left: WhyNot, replayed: Replay) -> None: ...
+
+    def history(self, history: History) -> None: ...
 
 
 STORY = (
@@ -145,7 +149,7 @@ QUESTIONS = (
 def run(path: Path, config: Config, narrator: Narrator) -> bool:
     """Tell the story to a new store at `path`, look at what came of it, and ask about it. True when every claim holds.
 
-    The store is opened three times: to be told, to be found whole, and to be asked.
+    The store is opened four times: to be told, to be found whole, to be asked, and to be compacted with a short tail.
     """
     claims: list[bool] = []
     with Memory.open(path, config=config) as memory:
@@ -166,6 +170,10 @@ def run(path: Path, config: Config, narrator: Narrator) -> bool:
         narrator.heading("Asked by meaning and by wording")
         claims += [_ask(memory, question, narrator) for question in QUESTIONS]
         claims += _prompted(memory, narrator)
+
+    short = replace(config, assembly=replace(config.assembly, tail_share=0.0))
+    with Memory.open(path, config=short) as memory:
+        claims += _compacted(memory, narrator)
     return all(claims)
 
 
@@ -245,6 +253,23 @@ def _explained(memory: Memory, context: Context, narrator: Narrator) -> list[boo
     same = replayed.identical and replayed.assembly is not None and replayed.assembly.text == context.text
     narrator.claim("replayed after more was said: the same bytes", same)
     return [same, left.rejection is not None]
+
+
+def _compacted(memory: Memory, narrator: Narrator) -> list[bool]:
+    narrator.heading("The month as one long session, its older turns compacted")
+    told = [turn for conversation in STORY for turn in _tell(memory, replace(conversation, session=LONG_SESSION))]
+    memory.wait(timeout_s=60)
+    done = memory.compact(user=USER, session=LONG_SESSION)
+    narrator.history(memory.history(user=USER, session=LONG_SESSION))
+    below = [turn for node in done.summaries for turn in memory.expand(node.id, user=USER).items]
+    claims: Mapping[str, bool] = {
+        f"{done.source_tokens} tokens became {done.tokens}": 0 < done.tokens < done.source_tokens,
+        f"the summary expands to the {len(below)} turns, word for word": below == told[: done.turns],
+        "nothing was lost: every hash, index and edge matches": memory.verify().ok,
+    }
+    for text, holds in claims.items():
+        narrator.claim(text, holds)
+    return list(claims.values())
 
 
 def _ask(memory: Memory, question: Question, narrator: Narrator) -> bool:

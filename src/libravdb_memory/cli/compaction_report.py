@@ -5,7 +5,6 @@ Law: texts, ids and names come from conversations; they are shown harmless.
 
 from __future__ import annotations
 
-import sys
 import textwrap
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
@@ -15,7 +14,7 @@ import click
 
 from libravdb_memory.cli.dates import local_span, local_time
 from libravdb_memory.cli.figures import clip
-from libravdb_memory.cli.render import harmless, in_one_line, printable, table, wrapped
+from libravdb_memory.cli.render import harmless, in_one_line, table, wrapped
 from libravdb_memory.compacting import Compaction, Declined
 from libravdb_memory.lineage import Expansion
 from libravdb_memory.model import Turn
@@ -49,8 +48,15 @@ def render_compactions(many: Sequence[Compaction], width: int) -> str:
 
 
 def render_expansion(expansion: Expansion, width: int) -> str:
-    """One after the other: a line of who and when, then the text, exact where no terminal wants it wrapped."""
-    return "\n\n".join(_said(item, width) if isinstance(item, Turn) else _node(item, width) for item in expansion.items)
+    """One after the other: a line of who and when, then the text."""
+    blocks = [[*_head(item), *wrapped(item.text, width)] for item in expansion.items]
+    return "\n\n".join("\n".join(lines) for lines in blocks)
+
+
+def plain_expansion(expansion: Expansion) -> str:
+    """The same with the texts exact, for who wants no terminal's lines."""
+    blocks = [[*map(click.unstyle, _head(item)), item.text] for item in expansion.items]
+    return "\n\n".join("\n".join(lines) for lines in blocks)
 
 
 def heading_of(node: Node) -> str:
@@ -108,19 +114,15 @@ def _named(done: Compaction, room: int) -> str:
     return clip(f"{done.namespace} / {done.session}", room)
 
 
-def _said(turn: Turn, width: int) -> str:
-    who = turn.role if turn.speaker is None else f"{turn.speaker} ({turn.role})"
-    head = f"{click.style(local_time(turn.ts), dim=True)}  {in_one_line(who)}  "
-    return f"{head}{click.style(in_one_line(turn.id), dim=True)}\n{_text(turn.text, width)}"
-
-
-def _node(node: Node, width: int) -> str:
-    head = f"{click.style(node.id, bold=True)}  {local_span(node.first_ts, node.last_ts)}\n{heading_of(node)}"
-    return f"{head}\n{_text(node.text, width)}"
-
-
-def _text(text: str, width: int) -> str:
-    return "\n".join(wrapped(text, width)) if sys.stdout.isatty() else printable(text)
+def _head(item: Turn | Node) -> Iterator[str]:
+    if isinstance(item, Turn):
+        who = item.role if item.speaker is None else f"{item.speaker} ({item.role})"
+        when, name = (click.style(part, dim=True) for part in (local_time(item.ts), in_one_line(item.id)))
+        yield f"{when}  {in_one_line(who)}  {name}"
+    else:
+        when = click.style(local_span(item.first_ts, item.last_ts), dim=True)
+        yield f"{click.style(item.id, fg='cyan', bold=True)}  {when}"
+        yield heading_of(item)
 
 
 # ── for programs ─────────────────────────────────────────────────────────────────────────────────────────────────

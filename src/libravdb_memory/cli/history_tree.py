@@ -17,6 +17,7 @@ import click
 from libravdb_memory.cli.compaction_report import certificate_of, heading_of, lost_by, node_form, summaries, turn_form
 from libravdb_memory.cli.dates import local_span
 from libravdb_memory.cli.figures import clip, width_of
+from libravdb_memory.cli.lookup import own_part
 from libravdb_memory.cli.render import in_one_line
 from libravdb_memory.lineage import Branch, History
 from libravdb_memory.model import Turn
@@ -25,7 +26,7 @@ from libravdb_memory.wording import counted
 
 TurnsBelow: TypeAlias = Callable[[Node], Sequence[Turn]]
 """Gives the turns that a summary of level 1 covers."""
-_FEWEST_HEX = 6
+_FEWEST = 8
 _LEAST_ROOM = 20
 _WORDS_BESIDE_AN_ID = 24
 _SHOWN_AT_ENDS = 2
@@ -134,7 +135,7 @@ class _Reader:
 
 
 def _summary(node: Node, shown_id: int, room: int) -> list[str]:
-    name = node.id[:shown_id]
+    name = own_part(node.id)[:shown_id]
     figures = ", ".join([heading_of(node), certificate_of(node.loss)])
     told = "\xa0".join([name, "", *figures.split(" ")]).replace(",\xa0", ", ")  # a figure stays with its name
     first, *rest = [line.replace("\xa0", " ") for line in textwrap.wrap(told, room)]
@@ -160,15 +161,14 @@ def _ids(history: History) -> Iterator[str]:
     waiting = [entry for entry in history.entries if isinstance(entry, Branch)]
     while waiting:
         branch = waiting.pop()
-        yield branch.node.id
+        yield own_part(branch.node.id)
         waiting += branch.below
 
 
 def _length_that_tells_apart(ids: Sequence[str]) -> int:
     """As few characters as name each summary of the session."""
-    fewest = len("sum1-") + _FEWEST_HEX
-    longest = max(map(len, ids), default=fewest)
-    return next((size for size in range(fewest, longest) if len({name[:size] for name in ids}) == len(ids)), longest)
+    longest = max(map(len, ids), default=_FEWEST)
+    return next((size for size in range(_FEWEST, longest) if len({name[:size] for name in ids}) == len(ids)), longest)
 
 
 # ── for programs ─────────────────────────────────────────────────────────────────────────────────────────────────

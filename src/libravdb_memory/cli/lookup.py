@@ -1,7 +1,8 @@
 """Sessions and summaries as a command line names them.
 
-Laws: a name that leads nowhere is refused with what would lead somewhere, where that is known. The beginning of a
-summary's id stands for it while no other begins so; it is never guessed.
+Laws: a name that leads nowhere is refused with what would lead somewhere, where that is known. The first characters of
+a summary's id, with or without the `summary:` that all begin with, stand for it while no other begins so; it is never
+guessed.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ from libravdb_memory.store.protocol import Equals, Store
 from libravdb_memory.summaries import Node, is_summary, node_of
 
 LEAST_PREFIX = 6
+_KIND = "summary:"
 
 
 class SessionName(NamedTuple):
@@ -60,7 +62,7 @@ def named_session(store: Store, user: str | None, session: str) -> SessionName:
 def named_summary(store: Store, given: str, user: str | None, session: str | None) -> Node:
     """The summary with this id, or the one whose id begins so."""
     name, group = given.strip(), given_session(session)
-    if len(name) < LEAST_PREFIX:
+    if len(own_part(name)) < LEAST_PREFIX:
         raise InvalidInputError("summary", f"{given!r} is too short: give at least {LEAST_PREFIX} characters of the id")
     owners = [resolve_namespace(user)] if given_user(user) else _summarised(store)
     whole = [node_of(record) for record in store.find(name) if is_summary(record)]
@@ -68,7 +70,7 @@ def named_summary(store: Store, given: str, user: str | None, session: str | Non
         node_of(record)
         for owner in owners
         for record in every(store, summaries_of(owner), Equals("group", group) if group else None)
-        if record.id.startswith(name)
+        if own_part(record.id).startswith(own_part(name))
     ]
     found = [node for node in begun if node.namespace in owners and group in (None, node.session)]
     if not found:
@@ -76,6 +78,11 @@ def named_summary(store: Store, given: str, user: str | None, session: str | Non
     if len(found) > 1:
         raise AmbiguousIdError(name, len(found))
     return found[0]
+
+
+def own_part(summary_id: str) -> str:
+    """What tells one id from another."""
+    return summary_id.removeprefix(_KIND)
 
 
 def _owners(store: Store) -> Iterator[str]:

@@ -20,6 +20,7 @@ quick_option = click.option("--quick", is_flag=True, help="Smaller sizes: a firs
 
 _VERDICT_KEYS = {"value", "target", "met"}
 _MOST_DEPTH = 1_000
+_OWN_DATA = Path("benchmarks/data/technical")
 
 
 def _depths(context: click.Context, option: click.Parameter, value: str) -> tuple[int, ...]:
@@ -35,7 +36,7 @@ def _depths(context: click.Context, option: click.Parameter, value: str) -> tupl
 
 @click.group("bench")
 def bench() -> None:
-    """Measure the store, the embedding model, the assembling of prompts and what recall finds, on this machine."""
+    """Measure the store, the model, the assembling of prompts, what recall finds and what compaction loses, here."""
 
 
 @command("store")
@@ -121,6 +122,27 @@ def bench_retrieval(invocation: Invocation, /, out: str | None, no_context: bool
     _show(invocation, results, out, render(results, invocation.terminal.width))
 
 
+@command("compaction")
+@click.option(
+    "--data",
+    multiple=True,
+    type=click.Path(exists=True, path_type=Path),
+    help="Conversations with labelled questions: a JSON file or a folder of them; may be given again.",
+)
+@json_option
+@quick_option
+@click.pass_obj
+def bench_compaction(invocation: Invocation, data: tuple[Path, ...], out: str | None, quick: bool) -> None:
+    """What contexts lose when sessions are compacted, which facts summaries keep, and what it costs."""
+    from libravdb_memory.bench.compaction.run import Options, run
+
+    _refuse_unwritable(out)
+    if not data and not _OWN_DATA.is_dir():
+        raise click.UsageError(f"there is no {_OWN_DATA} here: name a file with --data")
+    results = run(Options(data or (_OWN_DATA,), quick), invocation.terminal.progress)
+    _show(invocation, results, out, table(_rows({"results": results["results"]})))
+
+
 def _refuse_unwritable(out: str | None) -> None:
     """Before the measuring, which may take long."""
     if out is not None and out != "-" and not Path(out).resolve().parent.is_dir():
@@ -167,4 +189,5 @@ bench.add_command(bench_store)
 bench.add_command(bench_embed)
 bench.add_command(bench_context)
 bench.add_command(bench_retrieval)
+bench.add_command(bench_compaction)
 COMMANDS = {"bench": bench}

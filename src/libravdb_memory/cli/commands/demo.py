@@ -15,6 +15,7 @@ from libravdb_memory.cli.context_report import render_items, render_tiers, rende
 from libravdb_memory.cli.exit_codes import OK, PROBLEMS_FOUND
 from libravdb_memory.cli.figures import clip
 from libravdb_memory.cli.gate_report import render_judgement
+from libravdb_memory.cli.history_tree import glyphs_of_output, render_history
 from libravdb_memory.cli.invocation import Invocation, command
 from libravdb_memory.cli.render import render_exchange, render_hits
 from libravdb_memory.cli.rule_report import render_nodes
@@ -26,6 +27,7 @@ from libravdb_memory.errors import InvalidInputError
 from libravdb_memory.gate.settings import GateSettings
 from libravdb_memory.ingest.partition import Partition
 from libravdb_memory.judgements import Judgement
+from libravdb_memory.lineage import History
 from libravdb_memory.model import Hits, Turn
 from libravdb_memory.receipts import Replay, WhyNot
 
@@ -99,6 +101,9 @@ class TerminalNarrator:
             click.style("why not?", bold=True) + "\n" + render_why_not(left, context.receipt, self._width) + "\n"
         )
 
+    def history(self, history: History) -> None:
+        self._show(render_history(history, self._width, glyphs_of_output()) + "\n")
+
     @property
     def _width(self) -> int:
         return self._terminal.width - len(_MARGIN)
@@ -113,7 +118,7 @@ class TerminalNarrator:
 @click.pass_obj
 def demo(invocation: Invocation, keep: Path | None) -> int:
     """Show what it does: rules are loaded, a short story is stored, the store is opened again, the gate's decisions are
-    shown, four questions are asked, and a prompt is assembled, explained and made again.
+    shown, four questions are asked, a prompt is assembled, explained and made again, and old turns are compacted.
 
     Uses a temporary store and the bundled model. Exits 1 when anything is not as it must be.
     """

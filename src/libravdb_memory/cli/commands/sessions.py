@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from functools import partial
 
 import click
@@ -11,6 +12,7 @@ from libravdb_memory.cli.compaction_report import (
     compaction_form,
     expansion_form,
     heading_of,
+    plain_expansion,
     render_compaction,
     render_compactions,
     render_expansion,
@@ -129,7 +131,10 @@ def expand(
         terminal.json(expansion_form(found))
         return
     terminal.words(f"{node.id}: {heading_of(node)}\n")
-    terminal.data(render_expansion(found, terminal.width))
+    if sys.stdout.isatty():
+        terminal.data(render_expansion(found, terminal.width))
+    else:
+        terminal.exact(plain_expansion(found))
     if found.cursor is not None:
         deep = "" if depth is None else f" --depth {depth}"
         terminal.words(f"\nmore: libravdb expand {node.id}{deep} --limit {limit} --after {found.cursor}")
