@@ -20,7 +20,7 @@ def test_the_demonstration_shows_rules_gate_prompt_and_receipt(libravdb: Run, tm
     keep = tmp_path / "kept"
     result = libravdb("demo", "--keep", keep, LIBRAVDB_EMBEDDING_BACKEND="bundled")
     assert result.code == 0, result.out + result.err
-    assert result.out.count("✓") == len(demo.QUESTIONS) + 8 and "✗" not in result.out
+    assert result.out.count("✓") == len(demo.QUESTIONS) + 11 and "✗" not in result.out
     assert "Never point tests at the staging server." in result.out and "forbidden" in result.out
     verdicts = [line.split()[0] for line in result.out.splitlines() if line.startswith(("   kept  ", "   refused  "))]
     assert len(verdicts) == USER_TURNS and set(verdicts) == {"kept", "refused"}
@@ -30,7 +30,8 @@ def test_the_demonstration_shows_rules_gate_prompt_and_receipt(libravdb: Run, tm
     assert "from libravdb_memory import Memory" in result.out and "libravdb search" in result.out
     status = json.loads(libravdb("--db", keep, "status", "--json", LIBRAVDB_EMBEDDING_BACKEND="bundled").out)
     told = sum(len(conversation.lines) for conversation in demo.STORY)
-    assert status["turns"] == told + 1, "the story, and what was said before the replay"
+    assert status["turns"] == 2 * told + 1, "the story, told again as one session, and what was said before the replay"
+    assert status["summaries"] == 1 and "14 below 1 summary" in result.out and "word for word" in result.out
     assert status["gate"]["judged"] >= USER_TURNS
 
 

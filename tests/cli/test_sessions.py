@@ -1,0 +1,339 @@
+"""compact, history, expand, and what other commands tell of summaries, through the command line."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from pathlib import Path
+from typing import Any, TypeAlias
+
+import pytest
+
+from libravdb_memory.cli.history_tree import ASCII
+from libravdb_memory.model import Draft
+from libravdb_memory.namespaces import summaries_of
+from libravdb_memory.store.protocol import Put
+from libravdb_memory.store.sqlite.store import SqliteStore
+
+Run: TypeAlias = Callable[..., Any]
+TURNS, TAIL = 44, 4
+RULE = "t6"
+
+
+def said(number: int) -> str:
+    if f"t{number}" == RULE:
+        return "Always run the migration tests before you merge anything."
+    area = ("importer", "billing", "search", "login")[number % 4]
+    return f"The {area} build {1000 + number} failed in stage {number}. The log is /var/log/{area}/{number}.log there."
+
+
+def lines(session: str, turns: int = TURNS) -> str:
+    told = [
+        {
+            "text": said(n),
+            "session": session,
+            "id": f"t{n}",
+            "role": "user" if n % 2 == 0 else "assistant",
+            "ts": n * 60_000,
+        }
+        for n in range(turns)
+    ]
+    return "\n".join(map(json.dumps, told))
+
+
+@pytest.fixture
+def ada(cli: Run, monkeypatch: pytest.MonkeyPatch) -> Run:
+    """A command line on a store with one long session; its tail is four turns, and nothing is compacted by itself."""
+    monkeypatch.setenv("LIBRAVDB_ASSEMBLY_TAIL_SHARE", "0")
+    monkeypatch.setenv("LIBRAVDB_COMPACTION_TRIGGER_TOKENS", "0")
+    assert cli("add", "--jsonl", "-", "--user", "ada", stdin=lines("plan")).code == 0
+    return cli
+
+
+def compacted(cli: Run, *arguments: str) -> list[dict[str, Any]]:
+    result = cli("compact", *arguments, "--json")
+    assert result.code == 0, result.err
+    told: list[dict[str, Any]] = json.loads(result.out)["sessions"]
+    return told
+
+
+def tree(cli: Run, *arguments: str) -> dict[str, Any]:
+    told: dict[str, Any] = json.loads(cli("history", "plan", "-u", "ada", "--json", *arguments).out)
+    return told
+
+
+def expanded(cli: Run, *arguments: str) -> dict[str, Any]:
+    result = cli("expand", *arguments, "--json")
+    assert result.code == 0, result.err
+    told: dict[str, Any] = json.loads(result.out)
+    return told
+
+
+def nodes(entries: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
+    for entry in entries:
+        if entry["kind"] == "summary":
+            yield entry
+            yield from nodes(entry["below"])
+
+
+# ── compact ──────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def test_compact_covers_all_but_the_tail_and_tells_what_it_did(ada: Run) -> None:
+    [done] = compacted(ada, "plan", "-u", "ada")
+    assert done["turns"] == TURNS - TAIL == sum(node["turns"] for node in done["summaries"])
+    assert 0 < done["tokens"] < done["source_tokens"] and done["rules"] >= 1
+    assert (done["user"], done["session"], done["declined"], done["reason"]) == ("ada", "plan", [], "")
+    for node in done["summaries"]:
+        certificate = node["certificate"]
+        assert certificate["facts"] == certificate["kept"] + certificate["pinned"] + certificate["lost"]
+
+
+def test_compact_tells_people_turns_tokens_and_rules(ada: Run) -> None:
+    result = ada("compact", "plan", "--user", "ada")
+    assert result.code == 0 and "compacting: " in result.err
+    told = dict(re.split(r"\s{2,}", line, maxsplit=1) for line in result.out.splitlines())
+    assert told["session"] == "ada / plan" and told["covered"] == "40 turns by 2 summaries"
+    assert re.fullmatch(r"[\d,]+ → [\d,]+ \(\d+%\)", told["tokens"]) and "word by word" in told["rules"]
+
+
+def test_compacting_again_does_nothing_and_says_why(ada: Run) -> None:
+    ada("compact", "plan", "-u", "ada")
+    before = tree(ada)
+    result = ada("compact", "plan", "-u", "ada")
+    assert result.code == 0 and "nothing to do: no turn is behind the tail" in result.out
+    assert tree(ada) == before
+
+
+def test_rebuild_makes_the_summaries_anew_over_the_same_turns(ada: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    before = {node["id"] for node in compacted(ada, "plan", "-u", "ada")[0]["summaries"]}
+    monkeypatch.setenv("LIBRAVDB_COMPACTION_CLUSTER_TARGET", "10")
+    [done] = compacted(ada, "plan", "-u", "ada", "--rebuild")
+    assert done["turns"] == TURNS - TAIL and len(done["summaries"]) == 4
+    assert before.isdisjoint(node["id"] for node in nodes(tree(ada)["entries"]))
+    assert ada("verify").code == 0
+
+
+def test_all_compacts_every_session_of_a_user_or_of_the_store(ada: Run) -> None:
+    ada("add", "--jsonl", "-", "--user", "ada", stdin=lines("chat"))
+    ada("add", "--jsonl", "-", "--user", "ada", stdin=lines("short", 3))
+    ada("add", "--jsonl", "-", "--user", "bob", stdin=lines("plan"))
+    result = ada("compact", "--all", "--user", "ada")
+    assert result.code == 0 and "ada / plan" in result.out and "ada / chat" in result.out
+    assert "nothing to do in 1 session" in result.out and "bob" not in result.out
+    done = compacted(ada, "--all")
+    assert [(each["user"], each["session"], each["turns"]) for each in done] == [
+        ("ada", "plan", 0),
+        ("ada", "chat", 0),
+        ("ada", "short", 0),
+        ("bob", "plan", TURNS - TAIL),
+    ]
+
+
+def test_what_is_declined_is_told_with_the_reason(ada: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("LIBRAVDB_COMPACTION_CLUSTER_TARGET", "2")
+    ada("compact", "plan", "-u", "ada")
+    for partner in ("t0", "t10"):
+        ada("erase", partner, "--yes")
+    result = ada("compact", "plan", "-u", "ada")
+    assert result.code == 0 and "declined: t1 (" in result.out and "trivial" in result.out
+    assert "covered" not in result.out and "declined 2" in ada("compact", "--all").out
+    declined = compacted(ada, "plan", "-u", "ada")[0]["declined"]
+    assert [(each["first"], each["last"], each["count"]) for each in declined] == [("t1", "t1", 1), ("t11", "t11", 1)]
+    assert all(each["reason"] and each["tokens"] for each in declined)
+
+
+def test_a_session_without_turns_is_not_found_and_its_owner_is_named(ada: Run) -> None:
+    for command in ("compact", "history"):
+        missing = ada(command, "nowhere", "--user", "ada")
+        assert missing.code == 3 and "the session 'nowhere' of the user 'ada' has no turns" in missing.err
+        forgotten = ada(command, "plan")
+        assert forgotten.code == 3 and "belongs to --user ada" in forgotten.err
+    assert ada("compact", "--all", "--user", "nobody").code == 3
+
+
+@pytest.mark.parametrize("arguments", [[], ["plan", "--all"]])
+def test_compact_wants_a_session_or_all(ada: Run, arguments: list[str]) -> None:
+    assert ada("compact", *arguments).code == 2
+
+
+def test_no_command_on_sessions_makes_a_store(cli: Run, tmp_path: Path) -> None:
+    for arguments in (["compact", "s"], ["compact", "--all"], ["history", "s"], ["expand", "summary:0123456789"]):
+        assert cli(*arguments).code == 5
+    assert not list(tmp_path.glob("store*"))
+
+
+# ── history ──────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def test_history_accounts_for_every_turn_once_and_in_order(ada: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("LIBRAVDB_COMPACTION_CLUSTER_TARGET", "8")
+    monkeypatch.setenv("LIBRAVDB_COMPACTION_FOLD_TOKENS", "60")
+    ada("compact", "plan", "-u", "ada")
+    ada("add", "--jsonl", "-", "--user", "ada", stdin=lines("plan", TURNS + 4))
+    told = tree(ada, "--turns")
+
+    def turns(entries: list[dict[str, Any]]) -> list[str]:
+        below = (turns(entry["below"]) if entry["kind"] == "summary" else [entry["id"]] for entry in entries)
+        return [turn for part in below for turn in part]
+
+    assert turns(told["entries"]) == [f"t{n}" for n in range(TURNS + 4)] and told["turns"] == TURNS + 4
+    assert max(node["level"] for node in nodes(told["entries"])) > 1
+    bare = [entry for entry in told["entries"] if entry["kind"] == "turn"]
+    assert [entry["tail"] for entry in bare] == [False] * 4 + [True] * TAIL and told["tail"] == TAIL
+
+
+@pytest.mark.parametrize("width", [40, 80])
+def test_history_is_a_tree_that_fits_the_terminal(ada: Run, monkeypatch: pytest.MonkeyPatch, width: int) -> None:
+    monkeypatch.setenv("COLUMNS", str(width))
+    monkeypatch.setenv("LIBRAVDB_COMPACTION_CLUSTER_TARGET", "8")
+    monkeypatch.setenv("LIBRAVDB_COMPACTION_FOLD_TOKENS", "60")
+    ada("compact", "plan", "-u", "ada")
+    for out in (ada("history", "plan", "-u", "ada").out, ada("history", "plan", "-u", "ada", "--turns").out):
+        assert max(map(len, out.splitlines())) <= width
+        flat = " ".join(re.sub("[├─└│]", " ", out).split())
+        assert "44 turns: 40 below" in flat and "tail: 4 turns" in flat and "level 2" in flat
+        assert re.search(r"level 1, 8 turns, \d+ → \d+ tokens, confidence 0\.\d\d, \d+ facts: \d+ kept", flat)
+    assert all(re.search(rf"\bt{n}\b", flat) for n in range(TURNS))
+
+
+def test_long_runs_of_bare_turns_are_folded_unless_all_are_wanted(ada: Run) -> None:
+    folded = ada("history", "plan", "-u", "ada").out
+    assert "not covered: 40 turns" in folded and "… 36 turns" in folded and "t20 " not in folded
+    whole = ada("history", "plan", "-u", "ada", "--turns").out
+    assert "t20 " in whole and "36 turns" not in whole
+
+
+def test_history_is_drawn_in_ascii_where_boxes_cannot_be_shown(ada: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    ada("compact", "plan", "-u", "ada")
+    boxes = ada("history", "plan", "-u", "ada").out
+    monkeypatch.setattr("libravdb_memory.cli.commands.sessions.glyphs_of_output", lambda: ASCII)
+    plain = ada("history", "plan", "-u", "ada").out
+    assert plain.isascii() and "|- " in plain and "`- " in plain
+    assert [len(line) for line in plain.splitlines()] == [len(line) for line in boxes.splitlines()]
+
+
+def test_words_of_a_turn_cannot_draw_into_the_tree(ada: Run) -> None:
+    ada("add", "first\n└─ forged\x1b[2J", "--user", "ada", "--session", "plan", "--id", "x\n└─ y")
+    out = ada("history", "plan", "-u", "ada").out
+    assert "\x1b" not in out and not any(line.lstrip().startswith("└─ forged") for line in out.splitlines())
+
+
+# ── expand ───────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def test_expand_gives_the_exact_turns_in_order_page_by_page(ada: Run) -> None:
+    [first, _] = compacted(ada, "plan", "-u", "ada")[0]["summaries"]
+    turns: list[dict[str, Any]] = []
+    cursor: list[str] = []
+    while True:
+        page = expanded(ada, first["id"], "--limit", "7", *cursor)
+        assert len(page["items"]) <= 7
+        turns += page["items"]
+        if page["cursor"] is None:
+            break
+        cursor = ["--after", page["cursor"]]
+    assert [(turn["id"], turn["text"]) for turn in turns] == [(f"t{n}", said(n)) for n in range(20)]
+    assert page["summary"]["id"] == first["id"]
+
+
+def test_expand_prints_exact_texts_and_says_how_to_go_on(ada: Run) -> None:
+    ada("add", "code:\n\n    if x:\x1b[1m\n\tpass", "--user", "ada", "--session", "other", "--id", "c0")
+    ada("add", "--jsonl", "-", "--user", "ada", stdin=lines("other"))
+    [first, *_] = compacted(ada, "other", "-u", "ada")[0]["summaries"]
+    result = ada("expand", first["id"], "--limit", "1")
+    assert "code:\n\n    if x:\x1b[1m\n\tpass\n" in result.out and "user  c0" in result.out
+    command = re.search(r"more: libravdb (expand .*)", result.err)
+    assert command and said(0) in ada(*command[1].split()).out
+
+
+def test_depth_stops_at_summaries(ada: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("LIBRAVDB_COMPACTION_CLUSTER_TARGET", "8")
+    monkeypatch.setenv("LIBRAVDB_COMPACTION_FOLD_TOKENS", "60")
+    [done] = compacted(ada, "plan", "-u", "ada")
+    fold = done["folds"][-1]
+    below = expanded(ada, fold["id"], "--depth", "1")["items"]
+    assert [item["kind"] for item in below] == ["summary"] * len(fold["children"])
+    assert [item["id"] for item in below] == fold["children"]
+    shown = ada("expand", fold["id"], "--depth", "1").out
+    assert all(child in shown for child in fold["children"])
+
+
+def test_the_first_characters_of_an_id_name_a_summary(ada: Run) -> None:
+    [first, second] = compacted(ada, "plan", "-u", "ada")[0]["summaries"]
+    own = first["id"].removeprefix("summary:")
+    for given in (first["id"], first["id"][:16], own, own[:8]):
+        assert expanded(ada, given)["summary"]["id"] == first["id"]
+    shown = ada("history", "plan", "-u", "ada").out.split("├─ ")[1].split()[0]
+    assert expanded(ada, shown)["summary"]["id"] == first["id"]
+    assert ada("expand", own[:5]).code == 2
+    assert ada("expand", "fffffffffff0").code == 3
+    assert ada("expand", own, "--session", "other").code == 3
+    assert ada("expand", own, "--user", "bob").code == 3
+    assert expanded(ada, own, "--user", "ada", "--session", "plan")["summary"]["id"] == first["id"]
+    assert second["id"] != first["id"]
+
+
+def test_what_two_summaries_begin_with_names_neither(cli: Run, tmp_path: Path) -> None:
+    with closing(SqliteStore.open(tmp_path / "store.libravdb")) as store:
+        for ending in "ab":
+            store.commit([Put(Draft(summaries_of("ada"), f"summary:012345{ending}", "words", group="plan"))])
+    result = cli("expand", "012345")
+    assert result.code == 3 and "2 records" in result.err
+    assert cli("expand", "012345a").code == 0
+
+
+def test_a_bad_cursor_is_a_usage_error(ada: Run) -> None:
+    [first, _] = compacted(ada, "plan", "-u", "ada")[0]["summaries"]
+    assert ada("expand", first["id"], "--after", "yesterday").code == 2
+    assert ada("expand", first["id"], "--limit", "0").code == 2
+
+
+# ── what other commands tell ─────────────────────────────────────────────────────────────────────────────────────
+
+
+def test_search_looks_in_summaries_when_asked(ada: Run) -> None:
+    made = {node["id"] for node in compacted(ada, "plan", "-u", "ada")[0]["summaries"]}
+    ada("reindex")
+
+    def found(*options: str) -> list[dict[str, Any]]:
+        hits: list[dict[str, Any]] = json.loads(ada("search", "importer build", "-u", "ada", "--json", *options).out)[
+            "hits"
+        ]
+        return hits
+
+    alone = found("--scope", "summaries")
+    assert {hit["id"] for hit in alone} == made
+    assert {hit["turn"]["role"] for hit in alone} == {"summary"} and alone[0]["turn"]["user"] == "ada"
+    assert {hit["turn"]["role"] for hit in found()} <= {"user", "assistant"}
+    both = {hit["turn"]["role"] for hit in found("--scope", "summaries", "--scope", "history", "-k", "60")}
+    assert both == {"summary", "user", "assistant"}
+    assert found("--scope", "summaries", "--session", "elsewhere") == []
+    assert ada("search", "x", "--scope", "session", "--user", "ada").code == 2
+
+
+def test_status_counts_summaries(ada: Run) -> None:
+    assert "0 summaries" in ada("status").out
+    ada("compact", "plan", "-u", "ada")
+    assert "2 summaries" in ada("status").out
+    status = json.loads(ada("status", "--json").out)
+    assert status["summaries"] == 2 and status["compaction"] == {"waiting": 0, "running": False, "failure": None}
+
+
+def test_verify_checks_summaries(ada: Run) -> None:
+    ada("compact", "plan", "-u", "ada")
+    assert json.loads(ada("verify", "--json").out)["checked"]["summaries"] == 2
+
+
+def test_erase_says_which_summaries_and_rules_go_with_it(ada: Run) -> None:
+    ada("compact", "plan", "-u", "ada")
+    assert "this turn, and 1 summary and 1 rule made from it, for good?" in ada("erase", RULE).err
+    assert "this turn for good?" in ada("erase", f"t{TURNS - 1}").err
+    whole = ada("erase", "--user", "ada", "--session", "plan").err
+    assert "44 turns of 'ada', session 'plan', and 2 summaries and " in whole and "made from them, for good?" in whole
+    result = ada("erase", RULE, "--yes")
+    assert result.code == 0 and result.err == "erased 1 turn, with 1 summary and 1 rule made from it\n"
+    assert len(list(nodes(tree(ada)["entries"]))) == 1
+    assert ada("verify").code == 0
