@@ -286,6 +286,12 @@ def test_what_brings_no_new_words_is_left_out_though_there_is_room() -> None:
     assert extract(sentences, 1000, COUNTER).picked == (0,)
 
 
+def test_a_sentence_without_facts_does_not_win_by_not_having_been_read() -> None:
+    plain, telling = "we rented the mill and sold it again", "we rented the mill for 900 EUR in May"
+    assert extract(of(plain, telling), 37, CharacterCounter()).picked == (1,)
+    assert extract(of(telling, plain), 37, CharacterCounter()).picked == (0,)
+
+
 def test_a_fact_is_worth_its_price() -> None:
     short = ["The mill burned down on Friday.", "The baker moved to Porto again."]
     long = "The mill, which stood there for as long as any of us could ever have cared for it, burned down on Friday."
@@ -321,6 +327,7 @@ def test_each_manner_of_speaking_is_worth_what_it_says() -> None:
         "I rented an old mill near the river:": 0.45,
         "# I rented an old mill near the river": 0.45,
         "[I rented an old mill near the river]": 0.6,
+        "I rented an old mill => near the river": 0.7,
         "I rented you an old mill near the river": 0.8,
         "I rented an old mill": 0.5,
         "Wow, thanks, that's so cool, really": 0.0,

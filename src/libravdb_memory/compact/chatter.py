@@ -28,8 +28,9 @@ _PLEASANT = """
     absolutely agree agreed ah aha amazing appreciate appreciated aw awesome aww beautiful bet bravo bye certainly
     cheers congrats congratulations cool definitely exactly excellent excited exciting fantastic fine glad good goodbye
     great haha happy hear heard hello helpful helps hey hi hmm hope huh impressive incredible inspiring interesting
-    kudos lol love lovely luck nice nope oh ok okay perfect please proud question right sorry sounds super support
-    thank thanks thrilled totally true understand understood welcome wish wonderful woohoo wow yay yeah yep yes yup
+    kudos later lol long love lovely luck nice nope oh ok okay perfect please proud question right soon sorry sounds
+    stunning super support thank thanks thrilled totally true understand understood welcome wish wonderful woohoo wow
+    yay yeah yep yes yup
     bitte danke gerne gut hallo klasse nein prima schön super tschüss
     bonjour bravo cool merci oui salut super
     bueno claro gracias genial hola perfecto vale

@@ -123,8 +123,10 @@ class _Judged:
         for number, content in enumerate(self._content):
             for word in content:
                 self._holders[word].append(number)
-        turns = {word: len({told[number].turn for number in holders}) for word, holders in self._holders.items()}
-        self._weights = {word: math.sqrt(count) for word, count in turns.items()}
+        self._weights = {
+            word: math.sqrt(len({told[number].turn for number in holders})) if len(holders) > 1 else 1.0
+            for word, holders in self._holders.items()
+        }
         self._news = np.array([math.fsum(self._weights[word] for word in content) for content in self._content])
         self.new_words = np.array([len(content) for content in self._content])
 
@@ -134,13 +136,13 @@ class _Judged:
         worth: Floats = self.statement * (news + NEARNESS * likeness.nearness + SALIENCE * self._salience)
         return worth
 
-    def read(self, number: int) -> bool:
-        """Whether it was read only now, so that it may be worth less than it seemed."""
+    def read(self, number: int) -> float:
+        """Look for the facts of a sentence, and say by how much it is worth less than it seemed."""
         if number not in self._unread:
-            return False
+            return 0.0
         self._unread.discard(number)
         self._salience[number] = salience(self._texts[number])
-        return True
+        return float(self.statement[number] * SALIENCE * (1.0 - self._salience[number]))
 
     def take(self, number: int) -> None:
         for word in self._content[number]:
@@ -178,9 +180,7 @@ def _picked(
     picked: list[int] = []
     while possible.any():
         value = (judged.worth(likeness) - REDUNDANCY * likeness.redundancy) * per_token
-        best = int(np.argmax(np.where(possible, np.round(value, 9), -np.inf)))
-        if judged.read(best):
-            continue
+        best = _best(np.where(possible, np.round(value, 9), -np.inf), judged, per_token)
         possible[best] = False
         candidate = sorted((*picked, best))
         price = counter.count(_joined([told[number] for number in candidate]))
@@ -190,6 +190,15 @@ def _picked(
             likeness.take(best)
             possible &= (judged.new_words >= LEAST_NEW) & (prices <= limit - price + ROUNDING)
     return picked
+
+
+def _best(value: Floats, judged: _Judged, per_token: Floats) -> int:
+    """The most valuable sentence, once it was read."""
+    while True:
+        best = int(np.argmax(value))
+        if not (less := judged.read(best)):
+            return best
+        value[best] = round(float(value[best] - less * per_token[best]), 9)
 
 
 def _cut(told: Sequence[Sentence], judged: _Judged, likeness: _Likeness, limit: int, counter: TokenCounter) -> Extract:

@@ -4,7 +4,7 @@
     readability = (share of letters and spaces - .5) / .35, within [0, 1], less for fewer than twelve of them
     statement = √readability · min(words / 6, 1) · min(content words / 5, 1) · manner
     manner = .5 for a question · .45 for a heading or a line that only announces · .6 for a marker
-             · .8 for what speaks of the reader · .9 unless somebody speaks of himself
+             · .7 for what holds code · .8 for what speaks of the reader · .9 unless somebody speaks of himself
 
 Words do not count pleasantries; content words neither those of `chatter` nor the names of those who take part.
 
@@ -59,6 +59,7 @@ _WORD = re.compile("[\u3040-\u30ff\u3400-\u9fff]{1,2}|[^\\W_]+")
 _TAIL = re.compile(r"['’][^\W_]+")
 _ENDING = re.compile(r"(?<=[a-z]{3})(?:ings?|ies|ied|ed|es|s)$")
 _HEADING = re.compile(r"\W*#{1,6}\s|\|(?!\|)|\*\*[^*]+\*\*:?$")
+_CODE = re.compile(r"\w\([^\s)]|[{};]\s*$|\W*(?:from|import|def|return|const|let|var)\b | \| |==|=>|//|^\$ ")
 _MARKER = re.compile(r"\[[^\]]*\]$")
 _CLOSERS = " \t\n\"'”’*_)"
 _OF_THE_READER = frozenset(("you", "your", "yours"))
@@ -115,4 +116,6 @@ def _manner(sentence: str, said: Sequence[str]) -> float:
         worth *= 0.45
     if _MARKER.match(sentence):
         worth *= 0.6
+    if _CODE.search(sentence):
+        worth *= 0.7
     return worth if _OF_THE_READER.isdisjoint(said) else worth * 0.8
