@@ -1,7 +1,8 @@
 """Recall and precision of masking, by exact span, on the project's own corpus.
 
-Even samples were for development and odd ones held out; both were written before the rules. `late` was written after
-them, in other syntaxes and words; what it showed was mended, so it is no longer unseen.
+Even samples were for development and odd ones held out; both were written before the rules. `late` and `final` were
+written after them, in syntaxes and words that were meant to be missed (at first sight recall .925 and .815, precision
+.899 and .978); what they showed was mended, so they are no longer unseen.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ PARTS = {
     "development": POSITIVES[::2] + NEGATIVES[::2],
     "held out": POSITIVES[1::2] + NEGATIVES[1::2],
     "late": samples("late_positives") + samples("late_negatives"),
+    "final": samples("final_positives") + samples("final_negatives"),
 }
 EVERYTHING = [sample for part in PARTS.values() for sample in part]
 
@@ -85,7 +87,10 @@ def test_masking_twice_changes_nothing_more() -> None:
         assert mask(once) == type(mask(once))(once, ()), sample.text
 
 
-def test_every_text_of_the_corpus_is_masked_alike_inside_a_longer_one() -> None:
-    whole = "\n\n".join(sample.text for sample in EVERYTHING)
-    alone = [mask(sample.text).text for sample in EVERYTHING]
-    assert mask(whole).text.count("[masked: ") >= sum(text.count("[masked: ") for text in alone)
+def test_what_is_found_in_a_text_is_found_in_a_longer_one() -> None:
+    whole = Sample("\n\n".join(sample.text for sample in EVERYTHING), ())
+    inside = found(whole)
+    place = 0
+    for sample in EVERYTHING:
+        assert {(start + place, end + place) for start, end in found(sample)} <= inside.keys(), sample.text
+        place += len(sample.text) + 2

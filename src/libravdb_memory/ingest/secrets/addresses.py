@@ -29,6 +29,10 @@ _COMMANDS = tuple(
         ("redis-cli", rf"redis-cli\s[^\n|;{FILL}]{{0,80}}?-a\s{{1,3}}"),
         ("requirepass", r"requirepass\s{1,3}"),
         ("identified", r"(?i:identified\s{1,3}by)\s{1,3}(?=')"),
+        (
+            "auth",
+            rf"(?i:auth)\s{{0,2}}(?:=\s{{0,2}}\w{{0,20}})?\(\s{{0,2}}[\"'][^\"'\n{FILL}]{{1,80}}[\"'],\s{{0,2}}(?=[\"'])",
+        ),
         ("password", r"(?i:with\s{1,3}(?:encrypted\s{1,3})?password)\s{1,3}(?=')"),
         ("password", rf"(?:login|user)\s{{1,3}}[^\s{FILL}]{{1,80}}\s{{1,8}}password\s{{1,3}}"),
         *(
@@ -38,8 +42,9 @@ _COMMANDS = tuple(
     )
 )
 _USER = re.compile(
-    rf"(?:\s-u|--user|--proxy-user)[ =]?(?P<quote>[\"']?)[^\s:\"'$`{FILL}]{{1,80}}:"
-    rf"(?P<value>[^\s\"'`{FILL}]{{1,128}}+)(?![{FILL}])"
+    rf"(?:\s-u|--user|--proxy-user)[ =]?(?P<quote>[\"']?)[A-Za-z0-9_][\w.@%+\\-]{{0,79}}:"
+    rf"(?P<value>[^\s\"'`{FILL}]{{1,128}}+)(?![{FILL}])",
+    re.A,
 )
 _MADE_UP = frozenset("password pass passwd pwd secret token user username xxxxx xxx port host".split())
 
@@ -54,11 +59,7 @@ def addressed(view: str) -> Iterator[Secret]:
 def _in_addresses(view: str) -> Iterator[Secret]:
     for match in _ADDRESS.finditer(view):
         password = match[2]
-        if (
-            password.lower() not in _MADE_UP
-            and not re.match(r"[$%<{\[*]|\.\.\.|…", password)
-            and len(set(password)) > 2
-        ):
+        if len(password) > 3 and password.lower() not in _MADE_UP and not stands_for_another(password):
             yield Secret("url password", match.start(2), match.end(2))
 
 

@@ -17,7 +17,10 @@ from .view import FILL, Secret, lowered
 Strictness: TypeAlias = Literal["password", "secret", "api key", "token"]
 
 ASSIGNED: tuple[tuple[Strictness, str], ...] = (
-    ("password", "password|passwd|passwort|passphrase|passcode|kennwort|contraseña|wachtwoord|pswd|pwd|pass|psk"),
+    (
+        "password",
+        "password|passwd|passwort|passphrase|passcode|kennwort|contraseña|wachtwoord|pswd|(?:store|key)pass|pwd|pass|psk|pw",
+    ),
     (
         "secret",
         "client_?-?secret|secret_?-?(?:access_?-?)?key(?:_?-?base)?|secrets?"
@@ -26,9 +29,9 @@ ASSIGNED: tuple[tuple[Strictness, str], ...] = (
     (
         "api key",
         "(?:api|access|account|app|application|auth|service|storage|subscription|license|rapidapi|admin|deploy|consumer)"
-        "[ _-]?key|appid|api[_-]?secret",
+        "[ ._-]?key|appid|api[_-]?secret",
     ),
-    ("token", "token|auth|credentials?|session_?id|sessid"),
+    ("token", "token|auth|credentials?|sessid"),
 )
 _NAME = re.compile("|".join(f"(?P<k{place}>{words})" for place, (_, words) in enumerate(ASSIGNED)))
 _KINDS: tuple[Strictness, ...] = tuple(kind for kind, _ in ASSIGNED)
@@ -54,10 +57,14 @@ _NAME_SIGNS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.$
 _NEXT_PARAMETER = re.compile(r"&[\w.-]+=.*$|&$", re.S)
 _OTHER_NAMES = re.compile(
     r"(?:(?<![A-Za-z])|(?<=[a-z])(?=[A-Z]))(?i:next|page|csrf|xsrf|pad|eos|bos|unk|sep|cls|mask|max|min|num|total"
-    r"|cancellation|continuation|sync|public|no|is|has|show|forgot|reset)[_-]?$"
+    r"|cancellation|continuation|sync|lock|change|request|client|idempotency|public|no|is|has|show|forgot|reset)[_-]?$"
 )
-_OTHER_PASSES = re.compile(rf"(?:{FILL}|(?<!\w)(?!and|with|user|login|my|the|db|admin|root|smtp)[A-Za-z]{{2,20}}) $")
-_ALONE = frozenset(("pass", "pwd", "psk", "auth", "secrets", "credential", "credentials"))
+_OTHER_PASSES = re.compile(
+    rf"(?:{FILL}|(?<!\w)(?!and|with|pass|user|login|my|the|db|admin|root|smtp)[A-Za-z]{{2,20}}) $"
+)
+_ALONE = frozenset(("pass", "pwd", "pw", "psk", "auth", "secrets", "credential", "credentials"))
+_CHOSEN = frozenset(("equals", "call", "declared"))
+"""Links behind which even a plain word in quotes is a password; behind others it may be a label or another name."""
 _LONG, _LONGEST_NAME = 256, 40
 
 
@@ -89,7 +96,8 @@ def _names_a_secret(view: str, name: re.Match[str], link: re.Match[str]) -> bool
     start = name.start()
     before = view[max(start - _LONGEST_NAME, 0) : start]
     before = before[len(before.rstrip(_NAME_SIGNS)) :]
-    if FILL in view[max(start - len(before) - 1, 0) : start] or (before and _OTHER_NAMES.search(before)):
+    ahead = view[max(start - len(before) - 2, 0) : start - len(before)]
+    if ahead[-1:] == FILL or ahead == "::" or (before and _OTHER_NAMES.search(before)):
         return False
     if name.group() in _ALONE and not _alone(view, start, before):
         return False
@@ -98,8 +106,10 @@ def _names_a_secret(view: str, name: re.Match[str], link: re.Match[str]) -> bool
             return before.startswith("-")
         case "spaced":
             return bool(before) or _KINDS[(name.lastindex or 1) - 1] == "password"
+        case "comma":
+            return ahead[-1:] != "/"
         case "xml":
-            return view[start - len(before) - 1 : start - len(before)] == "<"
+            return ahead[-1:] == "<"
         case _:
             return True
 
@@ -124,7 +134,7 @@ def _value(view: str, link: re.Match[str]) -> Value | None:
 def _judged(kind: Strictness, name: str, link: re.Match[str], value: Value) -> bool:
     match kind:
         case "password":
-            chosen = value.quoted and link.lastgroup != "colon"
+            chosen = value.quoted and link.lastgroup in _CHOSEN
             return is_password(value.text, quoted=chosen) or (
                 value.quoted and name in ("passphrase", "password") and is_passphrase(value.text)
             )

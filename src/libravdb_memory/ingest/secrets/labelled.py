@@ -15,6 +15,7 @@ from .view import FILL, Secret, before
 
 _REACH, _LONGEST = 100, 128
 _RUN = re.compile(r"[A-Za-z0-9+/_.-]{24,}+={0,2}")
+_OTHER_LABEL = re.compile(r"(?:id|arn|etag|hash|sha-?\d*|digest|md5|checksum|commit|revision|rev|tag)[\"' :=]{1,4}$")
 _CAPITAL = re.compile("[A-Z]")
 _MIXED = r"(?=.*\d)(?=.*[a-z])(?=.*[A-Z])"
 
@@ -59,4 +60,6 @@ def _least_entropy(value: str) -> float:
 def _kind(view: str, start: int, value: str) -> str | None:
     fitting = [(kind, names) for kind, names, shape in _ROWS if shape.fullmatch(value)]
     neighbourhood = before(view, start, _REACH) if fitting else ""
+    if _OTHER_LABEL.search(neighbourhood):
+        return None
     return next((kind for kind, names in fitting if names.search(neighbourhood)), None)

@@ -14,7 +14,8 @@ _TEMPLATE = re.compile(
     r"example|your|xxxx|placeholder|change.?me|dummy|sample|insert|replace|redacted|goes.?here|\.\.\.|…|\*\*\*|•••"
 )
 _STANDS_FOR = re.compile(
-    r"[<\[{%$!]|@microsoft|enc\["
+    r"[<\[{]|\$[a-z_{(]|%\w+%|!(?:vault|ref|getatt|sub|secret|env)|@microsoft|enc\[|&(?:#|lt|gt|quot)"
+    r"|[a-z_-]*(?:password|passwd|secret|token|api_?key)[a-z_-]*$"
     r"|(?:op|vault|ref\+\w*|arn|ssm|sm|env|file|https?|gcpsm|keyring|secret|projects)[:/]"
     r"|(?:os|process|env|config|settings|self|this|args|options|kwargs|request|req|ctx|credentials|user|app|data)\."
     r"|(?:~|\.{1,2})/|[a-z]:\\|/[a-z_.-]*$"
@@ -26,6 +27,7 @@ _FILE = re.compile(
 _FORMAT = re.compile(r"[{}<>]|%[srd]\b|\$\(|://")
 _PART = r"(?:[A-Za-z]?[a-z]+|[A-Z]+|v?\d{1,4})"
 _WORDS = re.compile(rf"{_PART}(?:[-_. /:#]{_PART})*")
+_DOTTED = re.compile(r"[A-Za-z_]+\d{0,5}[A-Za-z_]*(?:\.[A-Za-z_]+\d{0,5}[A-Za-z_]*)+")
 _CAMEL = re.compile(r"[A-Za-z]?[a-z]+(?:[A-Z][a-z]+)*\d{0,2}")
 _AMOUNT = re.compile(r"[-+]?\d[\d.,:_]*(?:[a-zA-Z]{1,3}|%)?|PT?\d+[A-Z]|\d{4}-\d\d-\d\d(?:[T ][\d:.]+Z?)?")
 _DIGIT, _LETTER = re.compile(r"\d"), re.compile(r"[^\W\d_]")
@@ -112,7 +114,7 @@ def is_secret(value: str, *, least_entropy: float = 2.75) -> bool:
     """Made by a machine or with care: letters and digits mixed, not words with numbers."""
     if len(value) < 8 or " " in value or len(set(value[:_ENOUGH])) < 6 or not _mixed(value):
         return False
-    if stands_for_another(value) or _AMOUNT.fullmatch(value) or _WORDS.fullmatch(value) or _CAMEL.fullmatch(value):
+    if stands_for_another(value) or any(form.fullmatch(value) for form in (_AMOUNT, _WORDS, _CAMEL, _DOTTED)):
         return False
     return entropy(value[:_ENOUGH]) >= least_entropy and not _mostly_words(value[:_ENOUGH])
 

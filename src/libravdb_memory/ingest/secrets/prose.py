@@ -14,7 +14,7 @@ from .view import FILL, Secret, lowered
 
 _TOLD = re.compile(
     r"(?P<password>(?<![\w.-])(?:password|passwort|kennwort|passphrase|passcode|mot de passe|contraseña|wachtwoord"
-    r"|senha|hasło|пароль)\b|密码|パスワード)"
+    r"|senha|hasło|пароль|(?:wi-?fi|wlan|network) key)\b|密码|パスワード)"
     r"|\b(?P<pin>pin)(?: code| number)?\b|(?<![\w.-])(?P<token>api key|access key|token|secret key|secret)\b"
 )
 _GAP = rf"(?:[ ]{{1,2}}(?!is\b|was\b|are\b)[^\W\d_{FILL}](?:[^\W{FILL}]|['’-]){{0,19}}){{0,6}}?"
@@ -24,12 +24,16 @@ _IS = (
 )
 _BARE = r"[^\s\"'`<>()\[\]{}\u2000-\U0010ffff]"
 _GIVEN = (
-    rf"(?:[\"“'`‘](?P<quoted>[^\"”'`’\n{FILL}]{{4,128}})[\"”'`’]"
+    rf"(?:“(?P<curly>[^”\n{FILL}]{{4,128}})”|\"(?P<double>[^\"\n{FILL}]{{4,128}})\"|'(?P<single>[^'\n{FILL}]{{4,128}})'"
+    rf"|`(?P<tick>[^`\n{FILL}]{{4,128}})`|‘(?P<high>[^’\n{FILL}]{{4,128}})’"
     rf"|(?P<bare>{_BARE}{{4,200}}+)(?!{_BARE}|[{FILL}\"'`(\[{{]))"
 )
+_AHEAD = re.compile(r"(?<!\S)([!-~]{4,64}) (?:as|is) (?:the|my|our|your|its) $")
 _LINKED = re.compile(rf"(?i:{_GAP}(?:{_IS})){_GIVEN}")
 _DIRECT = re.compile(rf"[ ]{{1,2}}{_GIVEN}")
 _OWNED = re.compile(r"\b(?:my|our|his|her|their|wi-?fi|root|admin|login|the [\w-]{1,20})[ ]$")
+_HASH = re.compile(r"[0-9a-f]{32,}")
+_ENDS = re.compile(r"[.,;!?)]|[ \t]*(?:[\r\n]|$)|[ ](?:for|to|of|on|and)\b")
 _CLOSES = re.compile(r"[.!,;]?(?:\s|$)")
 _NOT_CHOSEN = re.compile(r"\w+(?:ed|ing|ly|ful|less|ive|able|ible|ous|ent|ant|en|al|ic)")
 _ADJECTIVES = frozenset(
@@ -52,6 +56,16 @@ def told(view: str) -> Iterator[Secret]:
             if span:
                 yield Secret(_label(word.lastgroup or "", word.group()), *span)
                 break
+        if word.lastgroup == "password":
+            yield from _told_ahead(view, word)
+
+
+def _told_ahead(view: str, word: re.Match[str]) -> Iterator[Secret]:
+    """ "Use hunter2Blue as the password." """
+    if view.endswith((" the ", " my ", " our ", " your ", " its "), 0, word.start()) and _ENDS.match(view, word.end()):
+        found = _AHEAD.search(view, max(word.start() - 90, 0), word.start())
+        if found and any(map(str.isdigit, found[1])) and is_password(found[1]):
+            yield Secret("password", *found.span(1))
 
 
 def _label(kind: str, word: str) -> str:
@@ -61,8 +75,8 @@ def _label(kind: str, word: str) -> str:
 
 
 def _taken(view: str, low: str, word: re.Match[str], given: re.Match[str], *, direct: bool) -> tuple[int, int] | None:
-    quoted = given["quoted"] is not None
-    group = "quoted" if quoted else "bare"
+    group = given.lastgroup or ""
+    quoted = group != "bare"
     value = given[group] if quoted else given[group].rstrip(".,;:?)]*_")
     span = (given.start(group), given.start(group) + len(value))
     match word.lastgroup:
@@ -78,7 +92,7 @@ def _taken(view: str, low: str, word: re.Match[str], given: re.Match[str], *, di
 
 
 def _is_told_password(value: str, *, quoted: bool, direct: bool) -> bool:
-    if direct and not re.search(r"\d", value):
+    if (direct and not re.search(r"\d", value)) or _HASH.fullmatch(value):
         return False
     if value.isdigit():
         return not direct and 4 <= len(value) <= 12
