@@ -6,6 +6,7 @@ Law: texts, ids and names come from conversations; they are shown harmless.
 from __future__ import annotations
 
 import textwrap
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from typing import Any
@@ -90,6 +91,8 @@ def _figures(done: Compaction) -> Iterator[tuple[str, str]]:
         yield "tokens", f"{done.source_tokens:,} → {done.tokens:,} ({share:.0%})"
     if done.folds:
         yield "folded", f"{summaries(sum(len(node.children) for node in done.folds))} into {len(done.folds):,}"
+    if engines := Counter(node.engine for node in (*done.summaries, *done.folds)):
+        yield "made by", ", ".join(f"{harmless(name)} ({count:,})" for name, count in engines.most_common())
     if done.guidance:
         yield "rules", f"{done.guidance:,} kept word by word"
 
