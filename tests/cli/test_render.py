@@ -132,6 +132,14 @@ def test_a_bar_moves_on_a_terminal_and_only_there() -> None:
         assert ("100%" in stream.getvalue()) == moving and (len(lines) == 1) != moving
 
 
+@pytest.mark.parametrize("columns", [20, 40, 80])
+def test_a_bar_stays_on_one_line_of_a_narrow_terminal(monkeypatch: pytest.MonkeyPatch, columns: int) -> None:
+    monkeypatch.setenv("COLUMNS", str(columns))
+    stream = io.StringIO()
+    ProgressBar("work", "turns", stream, moving=True).update(5, 10)
+    assert len(stream.getvalue().removeprefix("\r\x1b[K")) < columns and "5/10" in stream.getvalue()
+
+
 def test_a_bar_that_fails_says_that_it_stopped() -> None:
     stream = io.StringIO()
     ProgressBar("working", "", stream, moving=False).finish(failed=True)

@@ -105,11 +105,11 @@ class ProgressBar:
         if self._total <= 0:
             return f"{self._label}: {self._done:,}"
         share = min(self._done / self._total, 1.0)
-        filled = round(share * _BAR_CELLS)
-        return (
-            f"{self._label} {'━' * filled}{'─' * (_BAR_CELLS - filled)} {share:4.0%}  "
-            f"{self._done:,}/{self._total:,}{self._remaining(share)}"
-        )
+        figures = f" {share:4.0%}  {self._done:,}/{self._total:,}{self._remaining(share)}"
+        # A line that the terminal breaks cannot be taken back: the bar gives way to a narrow one.
+        cells = max(min(_BAR_CELLS, _columns() - len(self._label) - len(figures) - 2), 0)
+        filled = round(share * cells)
+        return f"{self._label} {'━' * filled}{'─' * (cells - filled)}{figures}"
 
     def _remaining(self, share: float) -> str:
         elapsed = time.monotonic() - self._started
