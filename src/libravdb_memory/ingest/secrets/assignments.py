@@ -34,6 +34,8 @@ ASSIGNED: tuple[tuple[Strictness, str], ...] = (
     ("token", "token|auth|credentials?|sessid"),
 )
 _NAME = re.compile("|".join(f"(?P<k{place}>{words})" for place, (_, words) in enumerate(ASSIGNED)))
+_STEMS = "pass secret token key auth pwd psk pw pswd kennwort contraseña wachtwoord appid credential sessid".split()
+"""Every name holds one of these; most texts hold none, and are not searched."""
 _KINDS: tuple[Strictness, ...] = tuple(kind for kind, _ in ASSIGNED)
 _LINK = re.compile(
     r"(?:[_-]?(?:prod|production|dev|staging|live|test|\d{1,2}))?(?:"
@@ -44,7 +46,7 @@ _LINK = re.compile(
     r"|(?P<xml>>)"
     r"|(?P<spaced>[ ]{1,2})(?=[\"'])"
     r"|(?P<flag>[ ]{1,2}(?![ =<>:|-]))"
-    r"|(?P<equals>\\?[\"'`]?\]?[ \t]{0,8}"
+    r"|(?P<equals>(?:\\?[\"'`]\]?)?[ \t]{0,8}"
     r"(?::[ \t]{0,3}[A-Za-z0-9_.\[\]|]{1,20}[ \t]{0,3})?(?:=>|:=|=)[ \t]{0,8})(?![=>~])"
     r"|(?P<colon>\\?[\"'`]?[ \t]{0,8}:[ \t]{0,8})"
     r")"
@@ -77,7 +79,8 @@ class Value(NamedTuple):
 def assigned(view: str) -> Iterator[Secret]:
     """Every value that its name and its look make a secret."""
     resume = 0
-    for name in _NAME.finditer(lowered(view)):
+    low = lowered(view)
+    for name in _NAME.finditer(low) if any(stem in low for stem in _STEMS) else ():
         if name.start() < resume:
             continue
         link = _LINK.match(view, name.end())
@@ -107,7 +110,7 @@ def _names_a_secret(view: str, name: re.Match[str], link: re.Match[str]) -> bool
         case "spaced":
             return bool(before) or _KINDS[(name.lastindex or 1) - 1] == "password"
         case "comma":
-            return ahead[-1:] != "/"
+            return ahead[-1:] in ('"', "'", "`")
         case "xml":
             return ahead[-1:] == "<"
         case _:
