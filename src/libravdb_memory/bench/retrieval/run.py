@@ -52,7 +52,8 @@ def run(options: Options, stage: Stage) -> dict[str, Any]:
         config = load_config(overrides={"db_path": Path(folder), "retrieval.profile": options.profile})
         answers, results = _measured(options, config, data, stage)
     results |= {
-        "config": _settings(config, options),
+        "config": settings_in_force(config)
+        | {"bench.depths": list(options.depths), "bench.filler": options.filler, "bench.limit": options.limit},
         "machine": machine.describe(),
         "seconds": round(time.monotonic() - started, 1),
     }
@@ -84,12 +85,12 @@ def _measured(
     return answers, summary(data, answers, asking.times, asking.degraded)
 
 
-def _settings(config: Config, options: Options) -> dict[str, object]:
-    """Every setting in force, by its name; of a path only the last part, for what is measured is published."""
+def settings_in_force(config: Config) -> dict[str, object]:
+    """Every setting by its name; of a path only the last part, for what is measured is published."""
     values: dict[str, object] = {}
     for setting in known_settings():
         if setting.section:
             value = getattr(getattr(config, setting.section), setting.key)
             values[setting.name] = Path(value).name if setting.is_path and value else value
     values["assembly.tokenizer"] = Path(config.assembly.tokenizer).name
-    return values | {"bench.depths": list(options.depths), "bench.filler": options.filler, "bench.limit": options.limit}
+    return values

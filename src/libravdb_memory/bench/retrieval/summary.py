@@ -25,7 +25,7 @@ def summary(
     data: Sequence[DataSet], answers: Sequence[Answered], times: Times, degraded: Mapping[str, int]
 ) -> dict[str, Any]:
     return {
-        "data": [_described(part) for part in data],
+        "data": [described(part) for part in data],
         **_figures(answers),
         "per_data": {name: _figures(part) for name, part in _parted(answers, lambda answer: answer.data).items()},
         "latency_ms": _latencies(times),
@@ -35,7 +35,7 @@ def summary(
     }
 
 
-def _described(data: DataSet) -> dict[str, Any]:
+def described(data: DataSet) -> dict[str, Any]:
     return {
         "name": data.name,
         "file": data.file,

@@ -1,0 +1,1 @@
+"""What compaction costs and loses, measured on labelled conversations."""

@@ -1,0 +1,224 @@
+"""What compacting costs: its time beside one embedding of the same sentences, and what it does to whoever stores turns.
+
+The two are measured in turn, so that a busy moment of the machine hits both; every round starts from a copy of one
+store, in which nothing is compacted and everything embedded.
+"""
+
+from __future__ import annotations
+
+import shutil
+import statistics
+import threading
+import time
+from collections.abc import Generator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from libravdb_memory.bench import figures
+from libravdb_memory.bench.compaction.asking import SESSION
+from libravdb_memory.bench.retrieval.dataset import DataSet, Said
+from libravdb_memory.bench.retrieval.timing import TimedEmbedder, spread_ms
+from libravdb_memory.bench.texts import conversation
+from libravdb_memory.compact.sanitise import sanitise
+from libravdb_memory.compact.voices import spoken
+from libravdb_memory.compacting import Compaction
+from libravdb_memory.config import Config
+from libravdb_memory.engines.select import make_embedder
+from libravdb_memory.memory import Memory
+from libravdb_memory.store.protocol import Progress
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+MOST_OF_AN_EMBEDDING = 1.3
+MOST_OF_A_QUIET_INGEST = 2.0
+_USER = "ada"
+_PAUSE_S = 0.02
+"""Between two turns that arrive: nobody talks faster."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sizes:
+    """Turns that are compacted, rounds, and turns that arrive in each while nothing else happens."""
+
+    turns: int = 1_000
+    rounds: int = 3
+    arriving: int = 400
+
+
+QUICK = Sizes(turns=120, rounds=1, arriving=20)
+
+
+class _Clocked(TimedEmbedder):
+    """With the seconds that compaction, which alone embeds without token rows, spends in the model."""
+
+    documents_s = 0.0
+
+    def embed_documents(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        started = time.perf_counter()
+        try:
+            return super().embed_documents(texts)
+        finally:
+            self.documents_s += time.perf_counter() - started
+
+
+@dataclass(frozen=True, slots=True)
+class _Timed:
+    seconds: float
+    in_model_s: float
+    embedding_s: float
+    sentences: int
+    done: Compaction
+
+
+def measured(data: Sequence[DataSet], config: Config, folder: Path, sizes: Sizes, progress: Progress) -> dict[str, Any]:
+    turns = _turns(data, sizes.turns)
+    original = folder / "original"
+    _store(turns, replace(config, db_path=original), progress)
+    timed: list[_Timed] = []
+    quiet: list[list[float]] = []
+    busy: list[list[float]] = []
+    for number in range(sizes.rounds):
+        with _copy(original, config, folder) as (memory, embedder):
+            timed.append(_timed(memory, embedder, turns, embed_first=bool(number % 2)))
+        with _copy(original, config, folder) as (memory, _):
+            quiet.append(_arrivals(memory, conversation(sizes.arriving, seed=number + 2), None))
+            busy.append(_while_compacting(memory, number))
+        progress(number + 1, sizes.rounds)
+    return {"compaction_to_embedding_its_sentences": _cost(timed), "ingest_p99_during_compaction": _ingest(quiet, busy)}
+
+
+# ── compacting beside embedding ──────────────────────────────────────────────────────────────────────────────────
+
+
+def _timed(memory: Memory, embedder: _Clocked, turns: Sequence[Said], *, embed_first: bool) -> _Timed:
+    tail = memory.history(user=_USER, session=SESSION).tail
+    views = [f"{turn.speaker or turn.role}: {sanitise(turn.text)}" for turn in turns[: len(turns) - tail]]
+    sentences = list(dict.fromkeys(sentence.text for sentence in spoken(views)))
+    embedding_s = _seconds(embedder, sentences) if embed_first else 0.0
+    embedder.documents_s = 0.0
+    started = time.perf_counter()
+    done = memory.compact(user=_USER, session=SESSION)
+    seconds, in_model_s = time.perf_counter() - started, embedder.documents_s
+    memory.wait()
+    embedding_s = embedding_s or _seconds(embedder, sentences)
+    return _Timed(seconds, in_model_s, embedding_s, len(sentences), done)
+
+
+def _seconds(embedder: _Clocked, sentences: Sequence[str]) -> float:
+    started = time.perf_counter()
+    embedder.embed_documents(sentences)
+    return time.perf_counter() - started
+
+
+def _cost(timed: Sequence[_Timed]) -> dict[str, Any]:
+    first = timed[0]
+    return figures.at_most(
+        statistics.median(each.seconds / each.embedding_s for each in timed),
+        MOST_OF_AN_EMBEDDING,
+        of_each_round=[round(each.seconds / each.embedding_s, 4) for each in timed],
+        compacting_s=round(statistics.median(each.seconds for each in timed), 3),
+        of_that_in_the_model_s=round(statistics.median(each.in_model_s for each in timed), 3),
+        embedding_s=round(statistics.median(each.embedding_s for each in timed), 3),
+        turns=first.done.turns,
+        sentences=first.sentences,
+        summaries=len(first.done.summaries),
+        folds=len(first.done.folds),
+    )
+
+
+# ── storing turns meanwhile ──────────────────────────────────────────────────────────────────────────────────────
+
+
+def _arrivals(memory: Memory, texts: Sequence[str], until: threading.Event | None) -> list[float]:
+    """Seconds of storing each turn, at an even pace; all of them, or as many as arrive until something is done."""
+    seconds: list[float] = []
+    for text in texts:
+        if until is not None and until.is_set():
+            break
+        started = time.perf_counter()
+        memory.ingest(text, user=_USER, session="beside")
+        seconds.append(time.perf_counter() - started)
+        time.sleep(_PAUSE_S)
+    return seconds
+
+
+def _while_compacting(memory: Memory, seed: int) -> list[float]:
+    memory.wait()
+    done = threading.Event()
+
+    def compact() -> None:
+        try:
+            memory.compact(user=_USER, session=SESSION)
+        finally:
+            done.set()
+
+    thread = threading.Thread(target=compact, name="libravdb-bench-compaction")
+    thread.start()
+    try:
+        return _arrivals(memory, conversation(100_000, seed=seed + 1_000), done)
+    finally:
+        thread.join()
+
+
+def _ingest(quiet: Sequence[Sequence[float]], busy: Sequence[Sequence[float]]) -> dict[str, Any]:
+    rounds = [_p99(beside) / _p99(alone) for alone, beside in zip(quiet, busy, strict=True)]
+    together = [[second for part in parts for second in part] for parts in (quiet, busy)]
+    alone, beside = (spread_ms(seconds) for seconds in together)
+    return figures.at_most(
+        beside["p99"] / alone["p99"],
+        MOST_OF_A_QUIET_INGEST,
+        of_each_round=[round(value, 4) for value in rounds],
+        quiet_ms=alone,
+        during_compaction_ms=beside,
+        turns_quiet=len(together[0]),
+        turns_during_compaction=len(together[1]),
+    )
+
+
+def _p99(seconds: Sequence[float]) -> float:
+    return spread_ms(seconds)["p99"]
+
+
+# ── the store of every round ─────────────────────────────────────────────────────────────────────────────────────
+
+
+def _turns(data: Sequence[DataSet], count: int) -> list[Said]:
+    """Those of the conversations one after the other, then invented ones; roles and times as in one session."""
+    real = [turn for part in data for talk in part.conversations for turn in talk.turns][:count]
+    invented = [
+        Said("", SESSION, "user" if place % 2 == 0 else "assistant", None, 0, text)
+        for place, text in enumerate(conversation(count - len(real)))
+    ]
+    began = time.time_ns() // 1_000_000 - count * 60_000
+    return [
+        replace(turn, id=f"t{place:05}", session=SESSION, ts=began + place * 60_000)
+        for place, turn in enumerate((*real, *invented))
+    ]
+
+
+def _store(turns: Sequence[Said], config: Config, progress: Progress) -> None:
+    with Memory.open(config=config) as memory:
+        for turn in turns:
+            memory.ingest(
+                turn.text, user=_USER, session=SESSION, role=turn.role, ts=turn.ts, id=turn.id, speaker=turn.speaker
+            )
+        memory.reindex(progress)
+
+
+@contextmanager
+def _copy(original: Path, config: Config, folder: Path) -> Generator[tuple[Memory, _Clocked]]:
+    """A memory over a copy of the store, at rest and with its model loaded."""
+    copied = folder / "copy"
+    shutil.copytree(original, copied)
+    embedder = _Clocked(make_embedder(config.embedding))
+    try:
+        with Memory.open(config=replace(config, db_path=copied), embedder=embedder) as memory:
+            embedder.warm_up()
+            memory.wait()
+            yield memory, embedder
+    finally:
+        shutil.rmtree(copied)
