@@ -96,10 +96,11 @@ class Asking:
             context = self._memory.context(question.text, user=user.user, session=SESSION, budget=budget)
             self.degraded.update(context.degraded)
             self._memory.wait()
-            found = [seen(context, user, gold, covering) for gold in question.gold]
+            offer, assembly = context.receipt.offer, context.assembly
+            found = [seen(offer, assembly, user, gold, covering) for gold in question.gold]
             values[f"ctx@{budget}"] = sum(each.told for each in found) / len(found)
             values[f"ctx_words@{budget}"] = sum(each.shown for each in found) / len(found)
-            held = [item for item in context.assembly.items if item.id in covering.summaries]
+            held = [item for item in assembly.items if item.id in covering.summaries]
             values[f"ctx_tokens@{budget}"] = float(context.tokens)
             values[f"ctx_tokens@{budget}_of_summaries"] = float(sum(item.tokens for item in held))
         return values

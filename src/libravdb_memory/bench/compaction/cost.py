@@ -10,9 +10,10 @@ import shutil
 import statistics
 import threading
 import time
-from collections.abc import Generator, Sequence
+from collections.abc import Generator, Iterable, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from itertools import cycle
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -85,8 +86,9 @@ def measured(data: Sequence[DataSet], config: Config, folder: Path, sizes: Sizes
         with _copy(original, config, folder) as (memory, embedder):
             timed.append(_timed(memory, embedder, turns, embed_first=bool(number % 2)))
         with _copy(original, config, folder) as (memory, _):
-            quiet.append(_arrivals(memory, conversation(sizes.arriving, seed=number + 2), None))
-            busy.append(_while_compacting(memory, number))
+            texts = conversation(sizes.arriving, seed=number + 2)
+            quiet.append(_arrivals(memory, texts, None))
+            busy.append(_while_compacting(memory, texts))
         progress(number + 1, sizes.rounds)
     return {"compaction_to_embedding_its_sentences": _cost(timed), "ingest_p99_during_compaction": _ingest(quiet, busy)}
 
@@ -133,20 +135,20 @@ def _cost(timed: Sequence[_Timed]) -> dict[str, Any]:
 # ── storing turns meanwhile ──────────────────────────────────────────────────────────────────────────────────────
 
 
-def _arrivals(memory: Memory, texts: Sequence[str], until: threading.Event | None) -> list[float]:
+def _arrivals(memory: Memory, texts: Iterable[str], until: threading.Event | None) -> list[float]:
     """Seconds of storing each turn, at an even pace; all of them, or as many as arrive until something is done."""
     seconds: list[float] = []
     for text in texts:
-        if until is not None and until.is_set():
-            break
         started = time.perf_counter()
         memory.ingest(text, user=_USER, session="beside")
         seconds.append(time.perf_counter() - started)
+        if until is not None and until.is_set():
+            break
         time.sleep(_PAUSE_S)
     return seconds
 
 
-def _while_compacting(memory: Memory, seed: int) -> list[float]:
+def _while_compacting(memory: Memory, texts: Sequence[str]) -> list[float]:
     memory.wait()
     done = threading.Event()
 
@@ -159,7 +161,7 @@ def _while_compacting(memory: Memory, seed: int) -> list[float]:
     thread = threading.Thread(target=compact, name="libravdb-bench-compaction")
     thread.start()
     try:
-        return _arrivals(memory, conversation(100_000, seed=seed + 1_000), done)
+        return _arrivals(memory, cycle(texts), done)
     finally:
         thread.join()
 

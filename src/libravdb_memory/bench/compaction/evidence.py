@@ -11,11 +11,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Set
 from dataclasses import dataclass
 
+from libravdb_memory.assemble.fill import Offer
+from libravdb_memory.assemble.receipt import Assembly
 from libravdb_memory.assemble.render import escape
 from libravdb_memory.bench.retrieval.asking import Speaking
 from libravdb_memory.compact.certificate import certify_facts, facts
 from libravdb_memory.compact.salience import content_words, words
-from libravdb_memory.context import Context
 from libravdb_memory.elevating import shard_key
 
 ENOUGH_WORDS = 0.6
@@ -47,15 +48,15 @@ class Seen:
     told: bool
 
 
-def seen(context: Context, user: Speaking, turn: str, covering: Covering) -> Seen:
-    text, held = user.turns[turn].text, {item.id for item in context.assembly.items}
+def seen(offer: Offer, assembly: Assembly, user: Speaking, turn: str, covering: Covering) -> Seen:
+    """Of what was offered, the assembly says what came into the prompt."""
+    text, held = user.turns[turn].text, {item.id for item in assembly.items}
     twins = user.twins[text]
     rules = {covering.rule_of(twin) for twin in twins}
-    shown = escape(text) in context.assembly.text and not held.isdisjoint(twins | rules)
+    shown = escape(text) in assembly.text and not held.isdisjoint(twins | rules)
     if shown:
         return Seen(shown=True, told=True)
-    said = (covered for item, covered in _entries(context) if item in held and covering.covers(item, turn))
-    return Seen(shown=False, told=any(tells(covered, text) for covered in said))
+    return Seen(shown=False, told=any(tells(said, text) for said in _covering_texts(offer, held, turn, covering)))
 
 
 def tells(summary: str, text: str) -> bool:
@@ -66,7 +67,7 @@ def tells(summary: str, text: str) -> bool:
     return bool(content) and len(content & content_words(words(summary))) >= ENOUGH_WORDS * len(content)
 
 
-def _entries(context: Context) -> Iterator[tuple[str, str]]:
-    offer = context.receipt.offer
+def _covering_texts(offer: Offer, held: Set[str], turn: str, covering: Covering) -> Iterator[str]:
     for candidate in (*offer.elevated, *offer.recalled, *offer.recovered):
-        yield candidate.id, candidate.text
+        if candidate.id in held and covering.covers(candidate.id, turn):
+            yield candidate.text
