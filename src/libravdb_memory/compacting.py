@@ -13,6 +13,7 @@ from __future__ import annotations
 import hashlib
 import math
 import threading
+from bisect import insort
 from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -21,7 +22,7 @@ from typing import TYPE_CHECKING
 
 from libravdb_memory import lineage
 from libravdb_memory.assemble.budget import AssemblySettings
-from libravdb_memory.assemble.tail import bundle_starts
+from libravdb_memory.assemble.tail import TailTurn, bundle_starts
 from libravdb_memory.compact.plan import Root, folds, plan
 from libravdb_memory.compact.preserve import asks_a_model
 from libravdb_memory.compact.prior import prior_context
@@ -186,13 +187,27 @@ def _uncovered_turns(parts: _Parts, namespace: str, session: str) -> _Uncovered:
     tail = tail_of(parts.store, parts.counter, parts.assembly, history, session)
     ends_before = tail[0].ref if tail else math.inf
     older = [record for record in lineage.uncovered(parts.store, history, session) if record.ref < ends_before]
-    places = parts.store.places([record.ref for record in older])
+    row = [*older, *tail[:1]]
+    places = parts.store.places([record.ref for record in row])
     breaks = frozenset(
         index
-        for index, (before, record) in enumerate(pairwise(older), start=1)
+        for index, (before, record) in enumerate(pairwise(row), start=1)
         if record.ref in places and places[record.ref].before != before.ref
     )
     return _Uncovered((*older, *tail), len(older), breaks)
+
+
+def _bundle_starts(turns: _Uncovered) -> tuple[int, ...]:
+    """For each turn, the place at which its bundle begins. Something stands for the others at a break: who comes after
+    them answers nobody before them, but the result of a tool call belongs to it across them."""
+    spread: list[TailTurn] = []
+    places: list[int] = []
+    for index, turn in enumerate(tail_turns(turns.records)):
+        spread += [TailTurn("", "", "")] if index in turns.breaks else []
+        places.append(len(spread))
+        spread.append(turn)
+    starts, index_at = bundle_starts(spread), {place: index for index, place in enumerate(places)}
+    return tuple(index_at[starts[place]] for place in places)
 
 
 def _vectors(parts: _Parts, records: Sequence[Record]) -> NDArray[np.float32]:
@@ -231,6 +246,8 @@ class _Run:
         found = parts.store.get(self._state)
         self._version = 0 if found is None else found.version
         self._made = Compaction(namespace, session)
+        self._declined: dict[tuple[str, ...], Declined] = {}
+        self._done = 0
 
     def run(self, rebuild: bool) -> Compaction:
         try:
@@ -242,7 +259,7 @@ class _Run:
             self._made = replace(self._made, reason=OVERTAKEN)
         except CallCancelledError:
             self._made = replace(self._made, reason=CANCELLED)
-        return self._made
+        return replace(self._made, declined=(*self._left_bare(), *self._made.declined))
 
     def _take_away(self) -> None:
         """Every summary of the session; guidance stays."""
@@ -254,26 +271,47 @@ class _Run:
     # ── turns into summaries ─────────────────────────────────────────────────────────────────────────────────────
 
     def _cover_turns(self) -> None:
+        """Round after round: turns that were declined may go together otherwise once their neighbours are covered."""
+        clusters, reason = self._planned()
+        self._made = replace(self._made, reason=reason)
+        if clusters:
+            self._parts.condenser.warm_up(self._cancelled)
+        while clusters:
+            before = len(self._made.summaries)
+            self._cover_clusters(clusters)
+            again = self._planned()[0] if len(self._made.summaries) > before else []
+            clusters = [records for records in again if not self._was_declined(records)]
+        self._tell(self._done, self._done)
+
+    def _planned(self) -> tuple[list[list[Record]], str]:
+        """The clusters to cover; without any, the reason."""
         turns = _uncovered_turns(self._parts, self._namespace, self._session)
         ids = [record.id for record in turns.records]
-        starts = bundle_starts(tail_turns(turns.records))
+        starts = _bundle_starts(turns)
         planned = plan(ids, turns.tail_start, frozenset(), starts, self._parts.settings, turns.breaks)
-        clusters = [[turns.records[place] for place in cluster.members] for cluster in planned.clusters]
-        self._made = replace(self._made, reason=planned.declined)
-        if clusters:
-            self._parts.condenser.warm_up()
-        earlier = lineage.roots(self._parts.store, self._namespace, self._session) if clusters else []
+        return [[turns.records[place] for place in cluster.members] for cluster in planned.clusters], planned.declined
+
+    def _cover_clusters(self, clusters: Sequence[Sequence[Record]]) -> None:
+        total, earlier = self._done + len(clusters), self._placed_roots()
         for number, records in enumerate(clusters):
             if self._cancelled():
                 raise CallCancelledError("compaction")
-            self._tell(number, len(clusters))
+            self._tell(self._done, total)
             if number % _PREPARED == 0:
                 ahead = clusters[number : number + _PREPARED]
                 self._parts.condenser.prepare([_view(record) for group in ahead for record in group], self._cancelled)
-            node = self._cover(records, self._before(records[0], earlier))
+            node = self._cover(records, [node for last, node in earlier if last < records[0].ref])
+            self._done += 1
             if node is not None:
-                earlier.append(node)
-        self._tell(len(clusters), len(clusters))
+                insort(earlier, (records[-1].ref, node), key=lambda placed: placed[0])
+
+    def _placed_roots(self) -> list[tuple[int, Node]]:
+        """The summaries that nothing covers, each with the ref of the last turn below it, in that order."""
+        store, history = self._parts.store, history_of(self._namespace)
+        nodes = lineage.roots(store, self._namespace, self._session)
+        lasts = [store.get(Key(history, node.last, self._session)) for node in nodes]
+        placed = [(last.ref, node) for last, node in zip(lasts, nodes, strict=True) if last is not None]
+        return sorted(placed, key=lambda found: found[0])
 
     def _cover(self, records: Sequence[Record], earlier: Sequence[Node]) -> Node | None:
         scores = self._gating_scores(records)
@@ -295,7 +333,8 @@ class _Run:
             )
             condensed = self._parts.condenser.condense(sources, with_model=with_model, cancelled=self._cancelled)
         if isinstance(condensed, str):
-            self._decline([(record.id, record.text) for record in records], condensed)
+            ids = tuple(record.id for record in records)
+            self._declined[ids] = self._declined_as([(record.id, record.text) for record in records], condensed)
             self._write(guidance, len(shards))
             return None
         node = self._node(
@@ -318,16 +357,6 @@ class _Run:
 
     def _asks_a_model(self, scores: Sequence[float | None]) -> bool:
         return asks_a_model(scores, self._parts.condenser.model_ready, self._parts.settings)
-
-    def _before(self, record: Record, earlier: Sequence[Node]) -> list[Node]:
-        """Those of the summaries that end before this turn."""
-        store, history = self._parts.store, record.collection
-
-        def ends_before(node: Node) -> bool:
-            last = store.get(Key(history, node.last, self._session))
-            return last is not None and last.ref < record.ref
-
-        return [node for node in earlier if ends_before(node)]
 
     def _prior(self, earlier: Sequence[Node]) -> tuple[str, tuple[str, ...]]:
         """What earlier summaries say, as far as a summariser is shown it, and the ids of those."""
@@ -363,7 +392,8 @@ class _Run:
         with_model = self._parts.condenser.model_ready and any(node.method == "abstractive" for node in nodes)
         condensed = self._parts.condenser.condense(sources, with_model=with_model, cancelled=self._cancelled)
         if isinstance(condensed, str):
-            self._decline([(node.id, node.text) for node in nodes], condensed)
+            declined = self._declined_as([(node.id, node.text) for node in nodes], condensed)
+            self._made = replace(self._made, declined=(*self._made.declined, declined))
             return False
         node = self._node(
             condensed,
@@ -441,11 +471,28 @@ class _Run:
         self._version = states[-1].version if states else self._version
         return commit
 
-    def _decline(self, those: Sequence[tuple[str, str]], reason: str) -> None:
+    def _declined_as(self, those: Sequence[tuple[str, str]], reason: str) -> Declined:
         """`those` by id and text."""
         tokens = sum(self._parts.counter.count(text) for _, text in those)
-        declined = Declined(those[0][0], those[-1][0], len(those), tokens, reason)
-        self._made = replace(self._made, declined=(*self._made.declined, declined))
+        return Declined(those[0][0], those[-1][0], len(those), tokens, reason)
+
+    def _was_declined(self, records: Sequence[Record]) -> bool:
+        """In an earlier round, and so again; of the entries of a turn the last one counts."""
+        ids = tuple(record.id for record in records)
+        known = self._declined.pop(ids, None)
+        if known is not None:
+            self._declined[ids] = known
+        return known is not None
+
+    def _left_bare(self) -> tuple[Declined, ...]:
+        """Of what was declined in any round, that which stayed so."""
+        settled = {turn for node in self._made.summaries for turn in node.children}
+        left: list[Declined] = []
+        for ids, declined in reversed(self._declined.items()):
+            if settled.isdisjoint(ids):
+                left.append(declined)
+            settled.update(ids)
+        return tuple(reversed(left))
 
     def _tell(self, done: int, total: int) -> None:
         if self._progress is not None and total:

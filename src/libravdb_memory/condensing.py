@@ -82,13 +82,15 @@ class Condenser:
     def has_model(self) -> bool:
         return self._model is not None
 
-    def warm_up(self) -> None:
+    def warm_up(self, cancelled: Cancelled) -> None:
         """Reach or load the model, so that it may be asked; without one nothing happens. A model that cannot be had is
         noted and done without."""
         if self._model is None or self._model.ready:
             return
         try:
-            self._model.warm_up()
+            self._model.warm_up(cancelled)
+        except CallCancelledError:
+            raise
         except LibraVDBError as error:
             _log.warning("summaries are made without %s: %s", self._model.name, error)
 

@@ -18,7 +18,14 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
-from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule, run_state_machine_as_test
+from hypothesis.stateful import (
+    RuleBasedStateMachine,
+    initialize,
+    invariant,
+    precondition,
+    rule,
+    run_state_machine_as_test,
+)
 from tests.laws.flaky_summariser import DEEDS, Deed, FlakySummariser, use
 from tests.laws.keystone_checks import (
     CHECKS,
@@ -31,12 +38,12 @@ from tests.laws.keystone_model import TOKEN, Document, Model, Place, Said, tail_
 
 from libravdb_memory import Config, Memory, load_config
 from libravdb_memory.compacting import CANCELLED, OVERTAKEN, Compaction
-from libravdb_memory.errors import ConflictError, RulesOverrunError
+from libravdb_memory.errors import RulesOverrunError
 from libravdb_memory.namespaces import guidance_of, history_of
 from libravdb_memory.store.paging import every
 from libravdb_memory.store.protocol import Equals
 
-STARTUP, TAIL_SHARE, BASE = 200, 0.25, 4
+STARTUP, TAIL_SHARE, BASE = 200, 0.1, 4
 CASES = int(os.environ.get("LIBRAVDB_LAW_CASES", "400"))
 PLACES: tuple[Place, ...] = (("ada", "one"), ("ada", "two"), ("bob", "one"))
 STANDING = "Always run the whole test suite before you push to main."
@@ -64,7 +71,7 @@ def configured(home: Path) -> Config:
 places = st.sampled_from(PLACES)
 moments = st.one_of(st.none(), st.integers(1_600_000_000_000, 1_700_000_000_000))
 kinds = st.sampled_from(["plain", "plain", "plain", "request", "tools", "bundle", "long", "blank", "rule", "again"])
-batches = st.lists(st.tuples(kinds, st.integers(0, len(SENTENCES) - 1), moments), min_size=1, max_size=7)
+batches = st.lists(st.tuples(kinds, st.integers(0, len(SENTENCES) - 1), moments), min_size=3, max_size=12)
 rule_texts = st.sampled_from(["Never lose a key", "Keep every promise", "Count twice", "Ask before you delete"])
 documents = st.builds(
     Document,
@@ -77,6 +84,7 @@ budgets = st.one_of(st.integers(0, 60), st.integers(60, 1500))
 prompts = st.sampled_from(
     ["where is the deploy key?", "how many days since Friday?", "lantern", "dreams?", "", "tests"]
 )
+seldom = st.sampled_from([False, False, False, True])
 deeds = st.lists(st.sampled_from(DEEDS), min_size=1, max_size=4).map(tuple)
 
 
@@ -96,6 +104,10 @@ class Keystone(RuleBasedStateMachine):
         shutil.rmtree(self.folder)
 
     # ── turns in ─────────────────────────────────────────────────────────────────────────────────────────────────
+
+    @initialize(place=places, kinds=st.lists(kinds, min_size=8, max_size=20))
+    def begin_with_a_conversation(self, place: Place, kinds: list[str]) -> None:
+        self.ingest(place, [(kind, number % len(SENTENCES), None) for number, kind in enumerate(kinds)])
 
     @rule(place=places, batch=batches)
     def ingest(self, place: Place, batch: list[tuple[str, int, int | None]]) -> None:
@@ -128,13 +140,6 @@ class Keystone(RuleBasedStateMachine):
         )
         assert (turn.text, turn.id) == (said.text, said.id)
         self.model.say(place, said)
-
-    @precondition(lambda self: self.model.turns)
-    @rule(data=st.data())
-    def other_words_under_a_known_id_are_refused(self, data: st.DataObject) -> None:
-        place, said = self._some_turn(data)
-        with pytest.raises(ConflictError):
-            self.memory.ingest("other words", user=place[0], session=place[1], role=said.role, id=said.id)
 
     # ── documents ────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -192,18 +197,20 @@ class Keystone(RuleBasedStateMachine):
 
     # ── compaction ───────────────────────────────────────────────────────────────────────────────────────────────
 
-    @rule(place=places, rebuild=st.booleans())
-    def compact_by_extracts(self, place: Place, rebuild: bool) -> None:
+    @precondition(lambda self: self.model.turns)
+    @rule(data=st.data(), rebuild=seldom)
+    def compact_by_extracts(self, data: st.DataObject, rebuild: bool) -> None:
+        place = data.draw(st.sampled_from(sorted(self.model.turns)))
         use(self.memory, None)
         done = self._compact(place, rebuild)
         again = self.memory.compact(user=place[0], session=place[1])
         assert not done.reason or not done.summaries
         assert not again.summaries and not again.folds, "a second run found something to do"
 
-    @rule(place=places, deeds=deeds, rebuild=st.booleans(), data=st.data())
-    def compact_by_a_flaky_model(
-        self, place: Place, deeds: tuple[Deed, ...], rebuild: bool, data: st.DataObject
-    ) -> None:
+    @precondition(lambda self: self.model.turns)
+    @rule(deeds=deeds, rebuild=seldom, data=st.data())
+    def compact_by_a_flaky_model(self, deeds: tuple[Deed, ...], rebuild: bool, data: st.DataObject) -> None:
+        place = data.draw(st.sampled_from(sorted(self.model.turns)))
         erased: list[tuple[Place, Said]] = []
 
         def meanwhile() -> None:
@@ -266,8 +273,10 @@ class Keystone(RuleBasedStateMachine):
         self._assert_forgotten([said.text])
 
     @precondition(lambda self: self.model.turns)
-    @rule(data=st.data(), whole_user=st.booleans())
-    def erase_a_session_or_a_user(self, data: st.DataObject, whole_user: bool) -> None:
+    @rule(data=st.data(), really=seldom, whole_user=st.booleans())
+    def erase_a_session_or_a_user(self, data: st.DataObject, really: bool, whole_user: bool) -> None:
+        if not really:
+            return self.erase_a_turn(data)
         place = data.draw(st.sampled_from(sorted(self.model.turns)))
         gone = [other for other in self.model.turns if other[0] == place[0]] if whole_user else [place]
         texts = [turn.text for other in gone for turn in self.model.session(other)]
@@ -339,7 +348,7 @@ def run(cases: int, steps: int) -> None:
 
 @pytest.mark.slow
 def test_all_sixteen_invariants_hold_after_every_step() -> None:
-    run(cases=25, steps=16)
+    run(cases=14, steps=16)
 
 
 @pytest.mark.long

@@ -18,7 +18,7 @@ from libravdb_memory.engines.http_json import JsonClient, RequestFailed
 from libravdb_memory.engines.summarising import interruptible, prompt
 from libravdb_memory.engines.summarising.answers import usable
 from libravdb_memory.engines.summarising.fitting import fitted
-from libravdb_memory.engines.summarising.protocol import OVERLONG, Summary, SummaryRequest
+from libravdb_memory.engines.summarising.protocol import OVERLONG, Summary, SummaryRequest, never
 from libravdb_memory.engines.windows import speakable
 from libravdb_memory.errors import (
     AnswerUnusableError,
@@ -75,10 +75,10 @@ class ChatSummariser:
     def ready(self) -> bool:
         return self._answered
 
-    def warm_up(self) -> None:
+    def warm_up(self, cancelled: Callable[[], bool] = never) -> None:
         """Ask for one token, so that an endpoint that is absent is known early, and one that loads has loaded."""
         if not self._answered:
-            self._choice([{"role": "user", "content": _PROBE}], 1, lambda: False)
+            self._choice([{"role": "user", "content": _PROBE}], 1, cancelled)
 
     def close(self) -> None:
         self._answered = False

@@ -16,7 +16,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from libravdb_memory.engines.protocol import Embedder
-from libravdb_memory.engines.summarising.protocol import Summary, SummaryRequest
+from libravdb_memory.engines.summarising.protocol import Summary, SummaryRequest, never
 from libravdb_memory.errors import AnswerUnusableError, CallCancelledError, ConfigError, ModelUnavailableError
 from libravdb_memory.tokens import EstimatingCounter, TokenCounter
 
@@ -45,7 +45,7 @@ class ExtractiveSummariser:
     def ready(self) -> bool:
         return self._embedder is None or self._embedder.ready
 
-    def warm_up(self) -> None:
+    def warm_up(self, cancelled: Callable[[], bool] = never) -> None:
         if self._embedder is not None:
             with _settings_as_engine_errors():
                 self._embedder.warm_up()

@@ -23,6 +23,11 @@ from libravdb_memory.tokens import TokenCounter, share_of
 OVERLONG = 4
 
 
+def never() -> bool:
+    """For calls that nobody cancels."""
+    return False
+
+
 @dataclass(frozen=True, slots=True)
 class SummaryRequest:
     """`turns` are sanitised, in order, each saying who spoke; `prior` is what earlier summaries said.
@@ -83,7 +88,7 @@ class Summariser(Protocol):
         """The next call needs no loading, and the last one did not find the model missing."""
         ...
 
-    def warm_up(self) -> None:
+    def warm_up(self, cancelled: Callable[[], bool] = never) -> None:
         """Load or reach the model now. Raises ModelUnavailableError; safe from any thread, any number of times."""
         ...
 

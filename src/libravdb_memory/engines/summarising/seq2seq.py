@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 
 from libravdb_memory.engines.summarising.answers import usable
 from libravdb_memory.engines.summarising.fitting import fitted
-from libravdb_memory.engines.summarising.protocol import OVERLONG, Summary, SummaryRequest
+from libravdb_memory.engines.summarising.protocol import OVERLONG, Summary, SummaryRequest, never
 from libravdb_memory.engines.summarising.seq2seq_manifest import Seq2SeqManifest, read_seq2seq_manifest
 from libravdb_memory.errors import (
     AnswerUnusableError,
@@ -54,7 +54,7 @@ class Seq2SeqSummariser:
     def ready(self) -> bool:
         return self._model is not None
 
-    def warm_up(self) -> None:
+    def warm_up(self, cancelled: Callable[[], bool] = never) -> None:
         self._loaded()
 
     def close(self) -> None:
