@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test unit wheel crash mutants laws-long bench-store bench-embed bench-context bench-retrieval bench-peers ablation model-check clean
+.PHONY: help setup demo test unit wheel crash mutants laws-long bench-store bench-embed bench-context bench-retrieval bench-compaction bench-peers ablation model-check clean
 
 help: ## list the targets
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | awk -F':.*## ' '{printf "  %-16s %s\n", $$1, $$2}'
@@ -57,6 +57,9 @@ bench-context: $(READY) ## measure what a context costs beside the embedding of 
 
 bench-retrieval: $(READY) ## measure what recall finds; DATA=file or folder of labelled conversations
 	@$(BIN)/libravdb bench retrieval --data "$(or $(DATA),benchmarks/data/technical)" --json benchmarks/results/retrieval.json
+
+bench-compaction: $(READY) ## measure what compaction loses and costs; DATA=file or folder of labelled conversations
+	@$(BIN)/libravdb bench compaction --data "$(or $(DATA),benchmarks/data/technical)" --json benchmarks/results/compaction.json
 
 ablation: $(READY) ## measure what each signal of recall is worth; DATA="FILE ..." of labelled conversations
 	@$(BIN)/python tools/ablation.py --json benchmarks/results/ablation.json --data $(DATA)
