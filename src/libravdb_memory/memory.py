@@ -188,6 +188,11 @@ class Memory:
         self._store.close()
         self._embedder.close()
 
+    @property
+    def store(self) -> Store:
+        """What lies below the verbs, for those who serve more than these."""
+        return self._store
+
     def __enter__(self) -> Self:
         return self
 

@@ -1,0 +1,1 @@
+"""The daemon: memory for many programs at once. Coroutines live here and nowhere else."""

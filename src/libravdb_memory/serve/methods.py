@@ -1,0 +1,51 @@
+"""What a method is, and how a call reaches it.
+
+Law: name, parameters, effect, order and reach of a method stand in one place; the daemon, its documentation, its
+schemas and the checks of access are all read off the same table.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, Generic, TypeAlias, TypeVar
+
+from libravdb_memory.identity import Json
+from libravdb_memory.serve.service import Service
+
+P = TypeVar("P")
+Result: TypeAlias = dict[str, Json]
+
+EVERYTHING = frozenset({"*"})
+"""The reach of a method that is about the whole store."""
+
+
+@dataclass(frozen=True, slots=True)
+class Nothing:
+    """No parameters."""
+
+
+@dataclass(frozen=True, slots=True)
+class Method(Generic[P]):
+    """`run` is called in a worker thread. Calls with the same `order` run in the order in which they came. `reach` are
+    the namespaces that a call may touch."""
+
+    name: str
+    params: type[P]
+    run: Callable[[Service, P], Result]
+    summary: str
+    writes: bool = False
+    order: Callable[[P], str | None] = lambda _: None
+    reach: Callable[[Service, P], frozenset[str]] = lambda _, __: EVERYTHING
+
+
+Table: TypeAlias = Mapping[str, Method[Any]]
+
+
+def table_of(methods: Iterable[Method[Any]]) -> Table:
+    table: dict[str, Method[Any]] = {}
+    for method in methods:
+        if method.name in table:
+            raise ValueError(f"two methods are named {method.name}")
+        table[method.name] = method
+    return table
