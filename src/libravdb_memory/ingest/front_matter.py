@@ -1,6 +1,6 @@
-"""What front matter says: the hop targets, and whether it can be read at all.
+"""What front matter says: the hop targets, the texts under a key, and whether it can be read at all.
 
-Only one key matters to memory, so this reads the part of YAML that authors write at the head of a file (keys at the
+Few keys matter to memory, so this reads the part of YAML that authors write at the head of a file (keys at the
 margin, block and flow lists, quoted and plain scalars) instead of the whole language: no tags, no anchors, no object
 ever built. Law: reading never fails. Front matter that is not understood has no hop targets and a problem in words.
 """
@@ -8,7 +8,7 @@ ever built. Law: reading never fails. Front matter that is not understood has no
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
 _KEY = re.compile(
@@ -61,6 +61,23 @@ def read_front_matter(text: str) -> FrontMatter:
         return FrontMatter(hop_targets=tuple(dict.fromkeys(targets)))
     except _Unreadable as problem:
         return FrontMatter(problem=str(problem))
+
+
+def read_texts(text: str, keys: Iterable[str]) -> tuple[str, ...]:
+    """The texts listed under any of these keys, capitals aside; a key that holds something else has none."""
+    wanted = {key.lower() for key in keys}
+    try:
+        entries = _entries(_LINE_END.split(text)[1:-1])
+    except _Unreadable:
+        return ()
+    return tuple(item for key, entry in entries.items() if key.lower() in wanted for item in _readable(entry))
+
+
+def _readable(entry: _Entry) -> tuple[str, ...]:
+    try:
+        return tuple(_targets(entry))
+    except _Unreadable:
+        return ()
 
 
 def _entries(lines: list[str]) -> dict[str, _Entry]:
@@ -122,7 +139,7 @@ def _targets(entry: _Entry) -> Iterator[str]:
     elif value.startswith("[") and value.endswith("]"):
         yield from _split(entry, value[1:-1])
     elif value.startswith(_NOT_TEXT):
-        raise _Unreadable(f"line {entry.line}: 'hop_targets' is neither a list of texts nor a comma list")
+        raise _Unreadable(f"line {entry.line}: {entry.key!r} is neither a list of texts nor a comma list")
     elif value not in _ABSENT:
         for part in _split(entry, value):
             yield from (name for name in map(str.strip, part.split(",")) if name)
@@ -130,10 +147,10 @@ def _targets(entry: _Entry) -> Iterator[str]:
 
 def _block_item(entry: _Entry, line: str) -> Iterator[str]:
     if line != "-" and not line.startswith("- "):
-        raise _Unreadable(f"line {entry.line}: 'hop_targets' holds something other than texts")
+        raise _Unreadable(f"line {entry.line}: {entry.key!r} holds something other than texts")
     item = line[1:].strip()
     if item.startswith(_NOT_TEXT) or _MAPPING.match(item):
-        raise _Unreadable(f"line {entry.line}: 'hop_targets' holds something other than texts")
+        raise _Unreadable(f"line {entry.line}: {entry.key!r} holds something other than texts")
     if item[:1] in ('"', "'"):
         yield from _split(entry, item)
     elif item not in _ABSENT:
@@ -146,7 +163,7 @@ def _split(entry: _Entry, text: str) -> Iterator[str]:
     while position <= len(text):
         found = _ITEM.match(text, position)
         if found is None:
-            raise _Unreadable(f"line {entry.line}: 'hop_targets' cannot be read as texts with commas between them")
+            raise _Unreadable(f"line {entry.line}: {entry.key!r} cannot be read as texts with commas between them")
         item = _scalar(entry, found)
         if item.strip():
             yield item.strip()
