@@ -8,8 +8,8 @@ results, so that bundles stay whole in memory too. Of equal messages, as many ar
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Protocol, TypeGuard, cast
 
 from libravdb_memory.assemble.messages import Message, as_turns, message_text
@@ -81,27 +81,43 @@ def store_messages(store: Store, ingest: Ingest, namespace: str, session: str, m
         return 0
     held = _held(store, history_of(namespace), session)
     stored = 0
-    for message, turn in zip(messages, as_turns(messages), strict=True):
-        seen = replace(turn, role=turn.role or "user")
-        text = seen.text or message_text(message)
-        if not text:
+    for said in spoken(messages):
+        if held[said.role, said.text]:
+            held[said.role, said.text] -= 1
             continue
-        if held[seen.role, text]:
-            held[seen.role, text] -= 1
-            continue
-        facts: dict[str, Json] = {}
-        if seen.calls:
-            facts["tool_calls"] = list(seen.calls)
-        if seen.answers:
-            facts["tool_call_id"] = seen.answers[0]
-        name = message.get("id")
-        own_id = name if isinstance(name, str) and name.strip() else None
+        how = {"user": namespace, "session": session, "role": said.role}
         try:
-            ingest(text, user=namespace, session=session, role=seen.role, id=own_id, metadata=facts)
+            ingest(said.text, **how, id=said.id, metadata=dict(said.facts))
         except ConflictError:  # a host that lets a message be edited keeps its id: both versions were said
-            ingest(text, user=namespace, session=session, role=seen.role, id=None, metadata=facts)
+            ingest(said.text, **how, id=None, metadata=dict(said.facts))
         stored += 1
     return stored
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """A message as it is stored. `at` is its place in the list, `id` the host's own name for it, if it has one."""
+
+    at: int
+    role: str
+    text: str
+    id: str | None
+    facts: Mapping[str, Json]
+
+
+def spoken(messages: Sequence[Message]) -> Iterator[Said]:
+    """Of the messages, those that say anything."""
+    for at, (message, turn) in enumerate(zip(messages, as_turns(messages), strict=True)):
+        text = turn.text or message_text(message)
+        if not text:
+            continue
+        facts: dict[str, Json] = {}
+        if turn.calls:
+            facts["tool_calls"] = list(turn.calls)
+        if turn.answers:
+            facts["tool_call_id"] = turn.answers[0]
+        name = message.get("id")
+        yield Said(at, turn.role or "user", text, name if isinstance(name, str) and name.strip() else None, facts)
 
 
 def _held(store: Store, collection: str, session: str) -> Counter[tuple[str, str]]:

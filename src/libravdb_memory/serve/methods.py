@@ -8,16 +8,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any, Generic, TypeAlias, TypeVar
+from typing import Any, Generic, Literal, TypeAlias, TypeVar
 
 from libravdb_memory.identity import Json
 from libravdb_memory.serve.service import Service
 
 P = TypeVar("P")
 Result: TypeAlias = dict[str, Json]
+Pace: TypeAlias = Literal["instant", "quick", "slow"]
 
 EVERYTHING = frozenset({"*"})
 """The reach of a method that is about the whole store."""
+NOTHING = frozenset[str]()
+"""The reach of a method that touches nobody's memory."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,8 +30,9 @@ class Nothing:
 
 @dataclass(frozen=True, slots=True)
 class Method(Generic[P]):
-    """`run` is called in a worker thread. Calls with the same `order` run in the order in which they came. `reach` are
-    the namespaces that a call may touch."""
+    """`run` is called in a worker thread; one that is `instant` waits for nothing and is called at once. Those that are
+    `slow` have threads of their own, so that they keep nobody waiting. Calls with the same `order` run in the order in
+    which they came. `reach` are the namespaces that a call may touch."""
 
     name: str
     params: type[P]
@@ -37,6 +41,7 @@ class Method(Generic[P]):
     writes: bool = False
     order: Callable[[P], str | None] = lambda _: None
     reach: Callable[[Service, P], frozenset[str]] = lambda _, __: EVERYTHING
+    pace: Pace = "quick"
 
 
 Table: TypeAlias = Mapping[str, Method[Any]]

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from libravdb_memory.config import Config
 from libravdb_memory.journal import Journal
 from libravdb_memory.memory import Memory
+from libravdb_memory.serve.metrics import Metrics
 from libravdb_memory.store.protocol import Store
 
 
@@ -22,3 +23,4 @@ class Service:
     config: Config
     now_ms: Callable[[], int]
     stopping: threading.Event = field(default_factory=threading.Event)
+    metrics: Metrics = field(default_factory=Metrics)

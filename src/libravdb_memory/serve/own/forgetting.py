@@ -1,0 +1,42 @@
+"""memory_forget: erase for good what a person wants gone."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from libravdb_memory.errors import InvalidInputError
+from libravdb_memory.serve.forms import object_form
+from libravdb_memory.serve.methods import Method, Result
+from libravdb_memory.serve.own.where import Where, in_order, own_reach
+from libravdb_memory.serve.service import Service
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Forget(Where):
+    id: str | None = field(default=None, metadata={"help": "one turn; without it a whole session"})
+    all: bool = field(default=False, metadata={"help": "everything of this user; needs no id and no session"})
+
+
+def memory_forget(service: Service, params: Forget) -> Result:
+    """A whole user goes only when a call says so: leaving out a name must not erase more."""
+    turn, session = (params.id or "").strip() or None, params.given_session
+    if params.all and (turn or session):
+        raise InvalidInputError("all", "erases everything of a user; name no id and no sessionId beside it")
+    if not (params.all or turn or session):
+        raise InvalidInputError("memory_forget", "name an id or a sessionId, or say all")
+    gone = service.memory.erase(turn, user=params.namespace, session=session)
+    return {"ok": True, **object_form(gone)}
+
+
+METHODS: tuple[Method[Any], ...] = (
+    Method(
+        "memory_forget",
+        Forget,
+        memory_forget,
+        "Erase a turn, a session or everything of a user, and whatever was made from it.",
+        writes=True,
+        order=in_order,
+        reach=own_reach,
+    ),
+)

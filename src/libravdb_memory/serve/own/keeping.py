@@ -1,0 +1,68 @@
+"""verify, backup, reindex: keeping the store whole. All about everything: they need full access."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import PurePath
+from typing import Any
+
+from libravdb_memory.errors import InvalidInputError
+from libravdb_memory.serve.forms import form, object_form
+from libravdb_memory.serve.methods import Method, Nothing, Result
+from libravdb_memory.serve.service import Service
+
+BACKUPS = "backups"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Backup:
+    name: str = field(metadata={"help": "of the file in the home's folder of backups"})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reindex:
+    indexes: bool = field(default=False, metadata={"help": "rebuild the text and vector indexes; embed nothing again"})
+    wait: bool = field(default=False, metadata={"help": "answer when everything is embedded"})
+
+
+def verify(service: Service, _: Nothing) -> Result:
+    found = service.memory.verify()
+    return {"ok": found.ok, **object_form(found)}
+
+
+def backup(service: Service, params: Backup) -> Result:
+    """Into the home's own folder, under a bare name: no path of a request reaches the file system."""
+    if not _is_bare(params.name):
+        raise InvalidInputError("name", "must be a bare file name")
+    folder = service.config.home / BACKUPS
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    target = folder / params.name
+    if target.exists() or target.is_symlink():
+        raise InvalidInputError("name", f"there is a backup {params.name!r} already")
+    service.memory.backup(target)
+    return {"ok": True, "path": str(target)}
+
+
+def _is_bare(name: str) -> bool:
+    plain = name.isprintable() and not any(mark in name for mark in "/\\:")
+    return plain and PurePath(name).name == name and not name.startswith(".") and len(name.encode()) <= 200
+
+
+def reindex(service: Service, params: Reindex) -> Result:
+    if params.indexes:
+        service.memory.rebuild_indexes()
+    if params.wait:
+        service.memory.reindex()
+    state = service.memory.status()
+    return {
+        "ok": state.indexing.failure is None,
+        "searchesByMeaning": state.searches_by_meaning,
+        **form(state.indexing),
+    }
+
+
+METHODS: tuple[Method[Any], ...] = (
+    Method("verify", Nothing, verify, "Check every record and every index.", pace="slow"),
+    Method("backup", Backup, backup, "Copy the store to one file while it is in use.", pace="slow"),
+    Method("reindex", Reindex, reindex, "Say how far embedding has come; rebuild or wait on request.", pace="slow"),
+)

@@ -1,0 +1,67 @@
+"""memory_history, memory_expand, memory_compact: old turns under summaries, and back to the exact turns."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from libravdb_memory.serve.forms import compaction_form, expansion_form, history_form
+from libravdb_memory.serve.methods import Method, Result
+from libravdb_memory.serve.own.where import Where, own_reach
+from libravdb_memory.serve.service import Service
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Expand(Where):
+    id: str = field(metadata={"help": "of a summary"})
+    depth: int | None = field(default=None, metadata={"help": "stop so many levels below; to the turns otherwise"})
+    limit: int = field(default=200, metadata={"help": "how many at most"})
+    after: str | None = field(default=None, metadata={"help": "the cursor of the page before"})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Compact(Where):
+    rebuild: bool = field(default=False, metadata={"help": "make all summaries of the session anew"})
+
+
+def memory_history(service: Service, params: Where) -> Result:
+    return history_form(service.memory.history(user=params.namespace, session=params.session))
+
+
+def memory_expand(service: Service, params: Expand) -> Result:
+    return expansion_form(
+        service.memory.expand(
+            params.id,
+            user=params.namespace,
+            session=params.given_session,
+            depth=params.depth,
+            limit=params.limit,
+            after=params.after,
+        )
+    )
+
+
+def memory_compact(service: Service, params: Compact) -> Result:
+    done = service.memory.compact(user=params.namespace, session=params.session, rebuild=params.rebuild)
+    return compaction_form(done)
+
+
+METHODS: tuple[Method[Any], ...] = (
+    Method(
+        "memory_history",
+        Where,
+        memory_history,
+        "Show a session from its oldest turn to its newest: summaries, and the turns that none covers.",
+        reach=own_reach,
+    ),
+    Method("memory_expand", Expand, memory_expand, "Read the exact turns below a summary.", reach=own_reach),
+    Method(
+        "memory_compact",
+        Compact,
+        memory_compact,
+        "Cover the older turns of a session with summaries; every turn stays.",
+        writes=True,
+        reach=own_reach,
+        pace="slow",
+    ),
+)
