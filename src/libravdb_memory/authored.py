@@ -3,22 +3,23 @@
 A document is kept whole in the collection `document`, its nodes one by one in `authored:hard`, `authored:soft` and
 `authored:variant`. Laws: loading replaces every node of the document in one commit; hard rules that would overrun
 their share of the start-up budget are refused and nothing changes; rules are read in the order in which the
-documents were first loaded, then by source position.
+documents were first loaded, then by source position. The rules of all documents are kept in memory: a load costs what
+its own document costs, however many there are.
 """
 
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import PurePath
 
 from libravdb_memory.assemble.fill import Rule
 from libravdb_memory.errors import InvalidInputError, NotFoundError, RulesOverrunError
 from libravdb_memory.identity import Json
 from libravdb_memory.ingest.partition import Node, Partition, PartitionCache, Tier, check_hard_budget
-from libravdb_memory.model import Draft, Record
-from libravdb_memory.store.protocol import Equals, Key, Put, Remove, Store, Write
+from libravdb_memory.model import Document, Draft, Record
+from libravdb_memory.store.protocol import Equals, Filter, Key, Put, Remove, Store, Write
 from libravdb_memory.tokens import TokenCounter
 
 DOCUMENTS = "document"
@@ -44,34 +45,55 @@ class AuthoredDocuments:
         self._startup_budget = startup_budget
         self._changing = threading.Lock()
         self._cache = PartitionCache()
+        self._standing: dict[str, Partition] | None = None
         self._rulebook: Rulebook | None = None
 
     def load(self, name: str, text: str, *, core: bool | None = None) -> Partition:
         """Load or replace a document. Raises RulesOverrunError, naming the costliest rules, when it does not fit."""
-        with self._changing:
-            documents = dict(self._partitions())
-            loaded = documents[name] = self._partition(text)
-            if overrun := check_hard_budget(documents, self._startup_budget, self._hard_share):
-                raise RulesOverrunError(name, str(overrun), overrun.excess)
-            is_core = PurePath(name).name.lower() in _CORE_NAMES if core is None else core
-            facts: dict[str, Json] = {"core": is_core, "partition": loaded.key, "hop_targets": list(loaded.hop_targets)}
-            source = Put(Draft(DOCUMENTS, name, text, facts), replace=True, searchable=False)
-            nodes = [self._node(name, node, is_core) for node in loaded.nodes]
-            self._store.commit(
-                [source, *self._removals(name, keep={(put.draft.collection, put.draft.id) for put in nodes}), *nodes]
-            )
-            self._rulebook = None
-            return loaded
+        (outcome,) = self.change([Document(name, text, core)])
+        if isinstance(outcome, RulesOverrunError):
+            raise outcome
+        return outcome
 
     def remove(self, name: str) -> None:
+        if self._store.get(Key(DOCUMENTS, name)) is None:
+            raise NotFoundError(name)
+        self.change(remove=[name])
+
+    def change(
+        self, load: Sequence[Document] = (), remove: Sequence[str] = ()
+    ) -> tuple[Partition | RulesOverrunError, ...]:
+        """Load and remove documents in one commit; an outcome for each one to load, in order. A document whose hard
+        rules do not fit is refused alone; what is removed makes room first."""
+        if len({document.name for document in load} | set(remove)) < len(load) + len(remove):
+            raise InvalidInputError("document", "is named twice in one change")
         with self._changing:
-            if self._store.get(Key(DOCUMENTS, name)) is None:
-                raise NotFoundError(name)
-            self._store.commit([Remove(Key(DOCUMENTS, name)), *self._removals(name, keep=set())])
-            self._rulebook = None
+            standing = dict(self._rules_standing())
+            writes: list[Write] = []
+            for name in remove:
+                standing.pop(name, None)
+                writes += (Remove(Key(DOCUMENTS, name)), *self._removals(name, keep=set()))
+            outcomes = [self._staged(document, standing, writes) for document in load]
+            if writes:
+                self._store.commit(writes)
+                self._standing, self._rulebook = standing, None
+            return tuple(outcomes)
+
+    def reread(self) -> None:
+        """Something else wrote documents into the store."""
+        with self._changing:
+            self._standing = self._rulebook = None
 
     def documents(self) -> dict[str, Partition]:
-        return dict(self._partitions())
+        return {
+            record.id: _as_lore(found) if record.metadata.get("lore") else found
+            for record in self._records()
+            for found in (self._partition(record.text),)
+        }
+
+    def sourced(self, root: str) -> dict[str, Mapping[str, Json]]:
+        """The facts of every document that was read from this root, by its name."""
+        return {record.id: record.metadata for record in self._records(Equals("metadata.source_root", root))}
 
     def rulebook(self) -> Rulebook:
         book = self._rulebook
@@ -88,20 +110,57 @@ class AuthoredDocuments:
             return () if node is None else (node,)
         return self._store.page(VARIANT, where=Equals("group", target), limit=limit).records
 
+    def _staged(
+        self, document: Document, standing: dict[str, Partition], writes: list[Write]
+    ) -> Partition | RulesOverrunError:
+        """Add a document to what will stand and its writes to the commit, or say why it does not fit."""
+        name, found = document.name, self._partition(document.text)
+        divided = _as_lore(found) if document.lore else found
+        before = standing.get(name)
+        standing[name] = _rules_of(divided)
+        if divided.of_tier(Tier.HARD) and (refusal := self._overrun(name, standing)):
+            if before is None:
+                del standing[name]
+            else:
+                standing[name] = before
+            return refusal
+        core = PurePath(name).name.lower() in _CORE_NAMES if document.core is None else document.core
+        facts: dict[str, Json] = {**document.source, "core": core, "partition": divided.key}
+        facts["hop_targets"] = list(divided.hop_targets)
+        if document.lore:
+            facts["lore"] = True
+        nodes = [self._node(name, node, core) for node in divided.nodes]
+        writes.append(Put(Draft(DOCUMENTS, name, document.text, facts), replace=True, searchable=False))
+        writes += self._removals(name, keep={(put.draft.collection, put.draft.id) for put in nodes})
+        writes += nodes
+        return divided
+
+    def _overrun(self, name: str, standing: Mapping[str, Partition]) -> RulesOverrunError | None:
+        overrun = check_hard_budget(standing, self._startup_budget, self._hard_share)
+        return None if overrun is None else RulesOverrunError(name, str(overrun), overrun.excess)
+
     def _read_rulebook(self) -> Rulebook:
-        documents = dict(self._partitions())
+        documents = self._rules_standing()
         return Rulebook(
             hard=tuple(_rules(documents, Tier.HARD)),
             soft=tuple(_rules(documents, Tier.SOFT)),
             hops={name: document.hop_targets for name, document in documents.items() if document.hop_targets},
         )
 
-    def _partitions(self) -> Iterator[tuple[str, Partition]]:
+    def _rules_standing(self) -> dict[str, Partition]:
+        """The rules of every document, in reading order. Lore has none, so it is not even divided."""
+        if self._standing is None:
+            self._standing = {
+                record.id: _lore_of(record) if record.metadata.get("lore") else _rules_of(self._partition(record.text))
+                for record in self._records()
+            }
+        return self._standing
+
+    def _records(self, where: Filter | None = None) -> Iterator[Record]:
         cursor: str | None = None
         while True:
-            page = self._store.page(DOCUMENTS, after=cursor, limit=200)
-            for record in page.records:
-                yield record.id, self._partition(record.text)
+            page = self._store.page(DOCUMENTS, where=where, after=cursor, limit=200)
+            yield from page.records
             if (cursor := page.cursor) is None:
                 return
 
@@ -142,6 +201,20 @@ def check_name(name: str) -> str:
     if not name.strip():
         raise InvalidInputError("document", "needs a name")
     return name
+
+
+def _as_lore(document: Partition) -> Partition:
+    return replace(document, nodes=tuple(replace(node, tier=Tier.VARIANT) for node in document.nodes))
+
+
+def _rules_of(document: Partition) -> Partition:
+    return replace(document, nodes=tuple(node for node in document.nodes if node.tier is not Tier.VARIANT))
+
+
+def _lore_of(record: Record) -> Partition:
+    targets = record.metadata.get("hop_targets")
+    listed = targets if isinstance(targets, list | tuple) else ()
+    return Partition(str(record.metadata.get("partition", "")), 0, (), tuple(map(str, listed)))
 
 
 def _rules(documents: Mapping[str, Partition], tier: Tier) -> Iterator[Rule]:

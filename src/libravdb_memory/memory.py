@@ -37,6 +37,7 @@ from libravdb_memory.errors import (
     FingerprintMismatchError,
     InvalidInputError,
     NotFoundError,
+    RulesOverrunError,
     StoreClosedError,
 )
 from libravdb_memory.excluding import Excluding
@@ -50,7 +51,7 @@ from libravdb_memory.indexing import Indexer, IndexingState
 from libravdb_memory.ingest.partition import Partition
 from libravdb_memory.ingest.turns import checked_name, checked_text, checked_turn, draft_of, milliseconds, turn_of
 from libravdb_memory.lineage import Expansion, History
-from libravdb_memory.model import Hit, Hits, Record, Turn
+from libravdb_memory.model import Document, Hit, Hits, Record, Turn
 from libravdb_memory.namespaces import (
     given_session,
     given_user,
@@ -193,6 +194,21 @@ class Memory:
         """What lies below the verbs, for those who serve more than these."""
         return self._store
 
+    @property
+    def embedder(self) -> Embedder:
+        return self._embedder
+
+    def stored_beside(self) -> None:
+        """Records were put into the store past these verbs: they are embedded soon, like any."""
+        self._refuse_closed()
+        self._indexer.notify()
+
+    def used(self, refs: Iterable[int]) -> None:
+        """Count records as used, beside those that searches and contexts count by themselves."""
+        self._refuse_closed()
+        self._usage.note(refs)
+        self._usage.flush()
+
     def __enter__(self) -> Self:
         return self
 
@@ -312,6 +328,24 @@ class Memory:
     def remove_document(self, name: str | Path) -> None:
         self._refuse_closed()
         self._documents.remove(str(name))
+
+    def change_documents(
+        self, load: Sequence[Document] = (), remove: Sequence[str] = ()
+    ) -> tuple[Partition | RulesOverrunError, ...]:
+        """Load and remove authored documents in one commit. One outcome for each document to load: one whose hard rules
+        do not fit is refused alone. Names that are not there are passed over."""
+        self._refuse_closed()
+        for document in load:
+            checked_name("document", document.name)
+            checked_text("text", document.text)
+        outcomes = self._documents.change(load, remove)
+        self._indexer.notify()
+        return outcomes
+
+    def sourced_documents(self, root: str) -> dict[str, Mapping[str, Json]]:
+        """What is known of the documents that were read from a root of sources, by their names."""
+        self._refuse_closed()
+        return self._documents.sourced(root)
 
     def documents(self) -> dict[str, Partition]:
         """Every loaded document, divided into tiers, in the order in which they were first loaded."""
@@ -521,6 +555,7 @@ class Memory:
         try:
             return import_lines(self._store, lines, progress)
         finally:
+            self._documents.reread()
             self._indexer.notify()
 
     def reindex(self, progress: Progress | None = None) -> None:

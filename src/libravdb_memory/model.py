@@ -42,6 +42,18 @@ class Record:
 
 
 @dataclass(frozen=True, slots=True)
+class Document:
+    """An authored document as it is handed over. `core` None: its name decides. `lore`: nothing in it is a rule, all of
+    it may be recalled. `source` says where it was read."""
+
+    name: str
+    text: str
+    core: bool | None = None
+    lore: bool = False
+    source: Mapping[str, Json] = field(default_factory=dict[str, Json])
+
+
+@dataclass(frozen=True, slots=True)
 class Turn:
     """One utterance of a conversation, exactly as it was said."""
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -9,8 +10,10 @@ from pathlib import Path
 import pytest
 from tests.memory.conversing import with_assembly
 
-from libravdb_memory import Config, Memory, NotFoundError
+from libravdb_memory import Config, InvalidInputError, Memory, NotFoundError
 from libravdb_memory.errors import RulesOverrunError
+from libravdb_memory.ingest.partition import Tier
+from libravdb_memory.model import Document
 
 
 @pytest.fixture
@@ -107,3 +110,55 @@ def test_a_thousand_documents_are_loaded_and_replaced(tmp_path: Path, hashed: Co
         assert context.degraded == () or "not embedded yet" in context.degraded[0]
         assert "step 499." in context.text and "the new step" in context.text and "step 500." not in context.text
         assert len(memory.documents()) == 1000
+
+
+def test_a_change_loads_and_removes_in_one_commit(memory: Memory) -> None:
+    memory.load_document("a.md", "- Never force-push.\n")
+    before = memory.status().store.sequence
+    memory.change_documents([Document("b.md", "- Never force-push.\n")], remove=["a.md", "never-there.md"])
+    assert list(memory.documents()) == ["b.md"] and rules_in(memory).count("force-push") == 1
+    assert memory.store.changes_since(before) and memory.verify().ok
+
+
+def test_of_many_documents_only_the_one_that_does_not_fit_is_refused(memory: Memory) -> None:
+    refused, taken = memory.change_documents(
+        [Document("a.md", "- Never " + "forget this " * 1000), Document("b.md", "- Never hide it.")]
+    )
+    assert isinstance(refused, RulesOverrunError) and not isinstance(taken, RulesOverrunError)
+    assert list(memory.documents()) == ["b.md"]
+
+
+def test_what_is_removed_makes_room_for_what_is_loaded(memory: Memory) -> None:
+    long = "- Never " + "forget this " * 400
+    memory.load_document("a.md", long)
+    with pytest.raises(RulesOverrunError):
+        memory.load_document("b.md", long)
+    (taken,) = memory.change_documents([Document("b.md", long)], remove=["a.md"])
+    assert not isinstance(taken, RulesOverrunError)
+
+
+def test_lore_states_no_rule_and_costs_no_budget(memory: Memory) -> None:
+    note = "---\nowner: ada\n---\n- Never " + "forget the tide " * 1000 + "\n\nYou must feed the gulls.\n"
+    (taken,) = memory.change_documents([Document("note.md", note, lore=True)])
+    assert not isinstance(taken, RulesOverrunError)
+    assert memory.documents()["note.md"].of_tier(Tier.VARIANT) == memory.documents()["note.md"].nodes
+    memory.load_document("rules.md", "- Never force-push.\n")
+    frame = rules_in(memory).split("</authored_context>")[0]
+    assert "Never force-push." in frame and "gulls" not in frame and "owner" not in frame
+
+
+def test_a_document_named_twice_in_one_change_is_refused(memory: Memory) -> None:
+    with pytest.raises(InvalidInputError):
+        memory.change_documents([Document("a.md", "x"), Document("a.md", "y")])
+    with pytest.raises(InvalidInputError):
+        memory.change_documents([Document("a.md", "x")], remove=["a.md"])
+
+
+def test_an_import_brings_its_rules_into_the_next_context(tmp_path: Path, hashed: Config, memory: Memory) -> None:
+    out = io.StringIO()
+    with Memory.open(tmp_path / "other", config=hashed) as other:
+        other.load_document("a.md", "- Never force-push.\n")
+        other.export(out)
+    assert "force-push" not in rules_in(memory)
+    memory.import_(out.getvalue().splitlines())
+    assert "Never force-push." in rules_in(memory)
