@@ -11,6 +11,7 @@ import itertools
 import os
 import shutil
 import tempfile
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -203,9 +204,17 @@ class Keystone(RuleBasedStateMachine):
         place = data.draw(st.sampled_from(sorted(self.model.turns)))
         use(self.memory, None)
         done = self._compact(place, rebuild)
-        again = self.memory.compact(user=place[0], session=place[1])
         assert not done.reason or not done.summaries
-        assert not again.summaries and not again.folds, "a second run found something to do"
+        for _ in range(
+            4
+        ):  # what is said already decides what an extract repeats, so that a fold may help its neighbour
+            again = self._compact(place, False)
+            if not again.summaries and not again.folds:
+                break
+        else:
+            raise AssertionError("compaction comes to no end")
+        last = self.memory.compact(user=place[0], session=place[1])
+        assert (last.summaries, last.folds, last.declined) == ((), (), again.declined)
 
     @precondition(lambda self: self.model.turns)
     @rule(deeds=deeds, rebuild=seldom, data=st.data())
@@ -221,16 +230,15 @@ class Keystone(RuleBasedStateMachine):
 
         assert self.memory.wait(60)
         use(self.memory, FlakySummariser(deeds, meanwhile))
-        done = self._compact(place, rebuild)
-        if erased:
-            assert done.reason == OVERTAKEN
+        done = self._compact(place, rebuild, erased)
         for victim_place, said in erased:
             self.model.erase_turn(victim_place, said.id)
             self._assert_forgotten([said.text])
         if "cancels" not in deeds and not erased:
             assert done.reason not in (CANCELLED, OVERTAKEN)
 
-    def _compact(self, place: Place, rebuild: bool) -> Compaction:
+    def _compact(self, place: Place, rebuild: bool, erased: Sequence[object] = ()) -> Compaction:
+        """`erased` fills up meanwhile."""
         turns = self.model.session(place)
         tail = tail_begins(turns, [COUNT(turn.text) for turn in turns], BASE, int(STARTUP * TAIL_SHARE))
         before = set() if rebuild else self.model.covered(place)
@@ -241,7 +249,7 @@ class Keystone(RuleBasedStateMachine):
         for node in (*done.summaries, *done.folds):
             assert node.tokens < node.source_tokens
         self._assert_guidance_is_kept(place, covered)
-        if done.reason not in (CANCELLED, OVERTAKEN):
+        if done.reason not in (CANCELLED, OVERTAKEN) and not erased:
             self._assert_all_is_covered_or_declined(place, tail, done)
         return done
 
