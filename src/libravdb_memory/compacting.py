@@ -15,6 +15,7 @@ import math
 import threading
 from bisect import insort
 from collections.abc import Generator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from itertools import pairwise
@@ -248,6 +249,7 @@ class _Run:
         self._made = Compaction(namespace, session)
         self._declined: dict[tuple[str, ...], Declined] = {}
         self._done = 0
+        self._said: dict[str, NDArray[np.float32]] = {}
 
     def run(self, rebuild: bool) -> Compaction:
         try:
@@ -293,17 +295,23 @@ class _Run:
 
     def _cover_clusters(self, clusters: Sequence[Sequence[Record]]) -> None:
         total, earlier = self._done + len(clusters), self._placed_roots()
-        for number, records in enumerate(clusters):
-            if self._cancelled():
-                raise CallCancelledError("compaction")
-            self._tell(self._done, total)
-            if number % _PREPARED == 0:
-                ahead = clusters[number : number + _PREPARED]
-                self._parts.condenser.prepare([_view(record) for group in ahead for record in group], self._cancelled)
-            node = self._cover(records, [node for last, node in earlier if last < records[0].ref])
-            self._done += 1
-            if node is not None:
-                insort(earlier, (records[-1].ref, node), key=lambda placed: placed[0])
+        with ThreadPoolExecutor(1, "libravdb-compaction-ahead") as beside:
+            ready = beside.submit(self._prepare, clusters[:_PREPARED])
+            for number, records in enumerate(clusters):
+                if self._cancelled():
+                    raise CallCancelledError("compaction")
+                self._tell(self._done, total)
+                if number % _PREPARED == 0:
+                    ready.result()
+                    ready = beside.submit(self._prepare, clusters[number + _PREPARED : number + 2 * _PREPARED])
+                node = self._cover(records, [node for last, node in earlier if last < records[0].ref])
+                self._done += 1
+                if node is not None:
+                    insort(earlier, (records[-1].ref, node), key=lambda placed: placed[0])
+
+    def _prepare(self, clusters: Sequence[Sequence[Record]]) -> None:
+        """While the model embeds these sentences, the clusters before are read, priced and written."""
+        self._parts.condenser.prepare([_view(record) for records in clusters for record in records], self._cancelled)
 
     def _placed_roots(self) -> list[tuple[int, Node]]:
         """The summaries that nothing covers, each with the ref of the last turn below it, in that order."""
@@ -348,6 +356,7 @@ class _Run:
         )
         below = [Key(record.collection, record.id, record.group) for record in records]
         self._write([*guidance, *_covering(node, below), self._next_state()], len(shards))
+        self._said[node.id] = condensed.vector
         self._made = replace(self._made, summaries=(*self._made.summaries, node))
         return node
 
@@ -381,13 +390,12 @@ class _Run:
 
     def _fold(self, nodes: Sequence[Node]) -> bool:
         store = self._parts.store
-        records = [record for node in nodes if (record := store.get(node.key)) is not None]
-        if len(records) < len(nodes):
+        if any(store.get(node.key) is None for node in nodes):
             raise OvertakenError
         sources = Sources(
             texts=tuple(part for node in nodes for part in node.parts),
             views=tuple(node.parts[0] for node in nodes),
-            vectors=_vectors(self._parts, records),
+            vectors=self._vectors_of(nodes),
         )
         with_model = self._parts.condenser.model_ready and any(node.method == "abstractive" for node in nodes)
         condensed = self._parts.condenser.condense(sources, with_model=with_model, cancelled=self._cancelled)
@@ -404,8 +412,18 @@ class _Run:
             times=[moment for node in nodes for moment in (node.first_ts, node.last_ts)],
         )
         self._write([*_covering(node, [child.key for child in nodes]), self._next_state()], 0)
+        self._said[node.id] = condensed.vector
         self._made = replace(self._made, folds=(*self._made.folds, node))
         return True
+
+    def _vectors_of(self, nodes: Sequence[Node]) -> NDArray[np.float32]:
+        """By what they say; of those made in this compaction it is known."""
+        import numpy as np
+
+        if lacking := [node for node in nodes if node.id not in self._said]:
+            made = self._parts.condenser.vectors([node.parts[0] for node in lacking])
+            self._said |= {node.id: made[row] for row, node in enumerate(lacking)}
+        return np.stack([self._said[node.id] for node in nodes])
 
     # ── writing ──────────────────────────────────────────────────────────────────────────────────────────────────
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypeAlias
 
 from libravdb_memory.compact.certificate import CertifiedSummary, certified
@@ -56,6 +56,7 @@ class Condensed:
     cover: float
     loss: Loss
     pins_at: int | None
+    vector: NDArray[np.float32] = field(compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +64,7 @@ class _Judged:
     summary: Summary
     certified: CertifiedSummary
     kept: Preservation
+    vector: NDArray[np.float32]
 
 
 class Condenser:
@@ -102,6 +104,11 @@ class Condenser:
         """Embed the sentences of many texts together, which costs less than doing so one by one."""
         self._extractive.prepare(views, cancelled)
 
+    def vectors(self, summaries: Sequence[str]) -> NDArray[np.float32]:
+        """In the space of recall, by what they say without their pins: that is what is judged, and pinned facts would
+        hide a summary that misses the point."""
+        return self._embedder.embed_documents(summaries)
+
     def condense(self, sources: Sources, *, with_model: bool, cancelled: Cancelled) -> Condensed | str:
         """A summary, or why there is none."""
         source_tokens = tokens_of(sources.texts, self._counter)
@@ -135,8 +142,8 @@ class Condenser:
             _log.warning("no summary by %s: %s", step.name, error, exc_info=not expected)
             return Attempt(step, "failed", str(error) if expected else repr(error))
         node = certified(sources.texts, summary.text, self._settings, self._counter)
-        vector = self._embedder.embed_documents([node.text])[0]
-        return _Judged(summary, node, preservation(vector, sources.vectors))
+        vector = self.vectors([summary.text])[0]
+        return _Judged(summary, node, preservation(vector, sources.vectors), vector)
 
     def _summariser(self, step: Step) -> Summariser:
         if step.method == "abstractive" and self._model is not None:
@@ -164,4 +171,5 @@ def _condensed(method: Method, judged: _Judged, source_tokens: int) -> Condensed
             dropped=tuple(text[:_LONGEST_NAMED] for text in lost[:_MOST_NAMED]),
         ),
         pins_at=len(node.text) - len(node.pins.text) if node.pins.text else None,
+        vector=judged.vector,
     )

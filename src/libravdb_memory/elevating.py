@@ -98,10 +98,13 @@ class Elevation:
 
     def _shard(self, record: Record, score: float, vector: Rows) -> Shard | None:
         turn = turn_of(record)
+        stability = max(_ROLE_WEIGHT.get(turn.role, _OTHER_WEIGHT), score)
+        if stability < self._settings.guidance_stability:  # whatever it says: reading it would only take time
+            return None
         marks = scan(turn.text).marks
         rules = standing_rules(turn.text, marks)
         evidence = Evidence(
-            stability=max(_ROLE_WEIGHT.get(turn.role, _OTHER_WEIGHT), score),
+            stability=stability,
             promoted=bool(marks),
             hinted=hinted(turn.text),
             standing=bool(rules),

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import contextmanager
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from libravdb_memory.engines.protocol import Embedder
@@ -85,8 +86,7 @@ class ExtractiveSummariser:
         new = [text for text in dict.fromkeys(texts) if text not in known]
         made = dict(zip(new, self._embedded(self._embedder, new, cancelled), strict=True))
         if made:
-            kept = known if len(known) + len(made) <= MOST_REMEMBERED else {}
-            self._known = kept | made
+            self._known = _newest(self._known, MOST_REMEMBERED - len(made)) | made
         return np.stack([made[text] if text in made else known[text] for text in texts])
 
     def _embedded(self, embedder: Embedder, texts: list[str], cancelled: Callable[[], bool]) -> Iterator[Rows]:
@@ -95,6 +95,11 @@ class ExtractiveSummariser:
                 raise CallCancelledError(self.name)
             with _settings_as_engine_errors():
                 yield from embedder.embed_documents(texts[start : start + _SENTENCES_PER_ROUND])
+
+
+def _newest(known: dict[str, Rows], most: int) -> dict[str, Rows]:
+    """Those that came last: somebody may be about to ask for them."""
+    return dict(islice(known.items(), max(len(known) - max(most, 0), 0), None))
 
 
 @contextmanager
