@@ -56,6 +56,11 @@ def facts_kept(sessions: Iterable[Compacted], rules: Mapping[str, Mapping[str, s
     }
 
 
+def facts_of_folds(session: Compacted) -> dict[str, Any]:
+    """What summaries of summaries hold of all turns below them."""
+    return _folds([each for each in session.summaries if each.node.level > 1])
+
+
 def reached(users: Sequence[Speaking], sessions: Mapping[str, Compacted]) -> dict[str, Any]:
     """The share of gold turns that can be had again, word for word, from the roots; and of all turns."""
     gold = everything = found = found_gold = 0
