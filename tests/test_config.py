@@ -139,6 +139,18 @@ def test_a_whole_number_is_a_number(tmp_path: Path) -> None:
     assert load(tmp_path, "[assembly]\ntail_share = 0\n").assembly.tail_share == 0.0
 
 
+def test_a_list_is_an_array_in_the_file_and_has_commas_in_a_variable(tmp_path: Path) -> None:
+    toml = '[sources]\ntags = ["a", "b"]\nroot_paths = ["notes", "work=/srv/notes"]\n'
+    sources = load(tmp_path, toml, LIBRAVDB_SOURCES_INCLUDE=" *.md, docs/*.txt ,").sources
+    assert sources.tags == ("a", "b") and sources.include == ("*.md", "docs/*.txt")
+    assert sources.root_paths == (str(tmp_path / "notes"), "work=/srv/notes")
+
+
+@pytest.mark.parametrize("value", ["'a'", "[1]", "['']", "[['a']]"])
+def test_a_list_of_anything_but_texts_is_refused(tmp_path: Path, value: str) -> None:
+    assert "sources.tags: takes a list of texts" in refusal(tmp_path, f"[sources]\ntags = {value}\n")
+
+
 def test_an_unknown_override_is_refused(tmp_path: Path) -> None:
     assert "setting store.wal" in refusal(tmp_path, overrides={"store.wal": 1})
 
@@ -175,7 +187,16 @@ def test_no_two_settings_share_a_variable_and_none_hides_an_unused_one() -> None
 
 
 def test_every_part_of_the_configuration_is_a_section() -> None:
-    assert set(sections()) == {"store", "embedding", "gating", "retrieval", "assembly", "compaction", "summary"}
+    assert set(sections()) == {
+        "store",
+        "embedding",
+        "gating",
+        "retrieval",
+        "assembly",
+        "compaction",
+        "summary",
+        "sources",
+    }
 
 
 def test_importing_reads_no_variable() -> None:

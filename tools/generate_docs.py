@@ -19,7 +19,7 @@ Later ones win: the default, `{CONFIG_FILE}` in the home folder, the environment
 
 - The home is `$LIBRAVDB_HOME`, else `$HOME/.clawdb`. It need not exist.
 - In `{CONFIG_FILE}` a setting is a key of its section's table; in the environment it is `LIBRAVDB_<SECTION>_<KEY>`.
-  A blank variable counts as absent.
+  A blank variable counts as absent. A list is an array in the file, and has commas between its texts in a variable.
 - A relative path is relative to the home in `{CONFIG_FILE}`, and to the working folder elsewhere.
 - An unknown name and a bad value are refused, with the nearest known name; nothing is guessed.
 
@@ -62,7 +62,13 @@ def _table(settings: list[Setting]) -> list[str]:
 
 
 def _default(setting: Setting) -> str:
-    return "–" if setting.default in (None, "") else f"`{setting.default}`"
+    if setting.default in (None, "", ()):
+        return "–"
+    return (
+        ", ".join(f"`{item}`" for item in setting.default)
+        if isinstance(setting.default, tuple)
+        else f"`{setting.default}`"
+    )
 
 
 PAGES = {ROOT / "docs" / "reference" / "settings.md": settings_page}

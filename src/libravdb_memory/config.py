@@ -7,8 +7,8 @@ Laws:
 3. Nothing is read at import; every setting, its variable, its help and its documentation come from the dataclasses.
 
 A setting `key` of the part `section` is `key` in the table `[section]` of `config.toml`, and the variable
-`LIBRAVDB_<SECTION>_<KEY>`. A blank variable counts as absent. Relative paths are relative to the home in `config.toml`
-and to the working folder elsewhere.
+`LIBRAVDB_<SECTION>_<KEY>`. A blank variable counts as absent; one that takes a list has commas between its texts.
+Relative paths are relative to the home in `config.toml` and to the working folder elsewhere.
 """
 
 from __future__ import annotations
@@ -29,6 +29,8 @@ from libravdb_memory.engines.summarising.select import SummarySettings
 from libravdb_memory.errors import ConfigError
 from libravdb_memory.gate.settings import GateSettings
 from libravdb_memory.retrieve.settings import RetrievalSettings
+from libravdb_memory.serve.settings import ServeSettings
+from libravdb_memory.sources.settings import SourcesSettings, split_name
 from libravdb_memory.store.settings import StoreSettings
 
 CONFIG_FILE = "config.toml"
@@ -39,8 +41,6 @@ UNUSED_VARIABLES = (
     "LIBRAVDB_EMBEDDING_NORMALIZE",
     "LIBRAVDB_EMBEDDING_TOKENIZER",
     "LIBRAVDB_FALLBACK_PROFILE",
-    "LIBRAVDB_LIFECYCLE_JOURNAL_MAX_ENTRIES",
-    "LIBRAVDB_RPC_ENDPOINT",
     "LIBRAVDB_SUMMARIZER_BACKEND",
     "LIBRAVDB_SUMMARIZER_ENDPOINT",
     "LIBRAVDB_SUMMARIZER_MODEL",
@@ -51,6 +51,11 @@ UNUSED_VARIABLES = (
 """Names that hosts of the reference daemon set: known, so they never stop a start, but nothing reads them yet. (How
 vectors are normalised and which tokenizer is used is said by a model's own manifest.)"""
 
+_SYNONYMS = {
+    "LIBRAVDB_LIFECYCLE_JOURNAL_MAX_ENTRIES": "LIBRAVDB_SERVE_JOURNAL_ENTRIES",
+    "LIBRAVDB_RPC_ENDPOINT": "LIBRAVDB_SERVE_ENDPOINT",
+}
+"""Names of the reference for settings of ours; where both are set, ours counts."""
 _BACKEND_SYNONYMS = {"custom-local": "onnx-local"}
 _BUNDLED_PROFILE = "all-minilm-l6-v2"
 _TRUTH = {"1": True, "true": True, "yes": True, "on": True, "0": False, "false": False, "no": False, "off": False}
@@ -67,6 +72,8 @@ class Config:
     assembly: AssemblySettings = field(default_factory=AssemblySettings)
     compaction: CompactionSettings = field(default_factory=CompactionSettings)
     summary: SummarySettings = field(default_factory=SummarySettings)
+    serve: ServeSettings = field(default_factory=ServeSettings)
+    sources: SourcesSettings = field(default_factory=SourcesSettings)
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,6 +97,10 @@ class Setting:
     @property
     def is_path(self) -> bool:
         return _plain(self.hint) is Path or self.key.endswith("_path")
+
+    @property
+    def is_list(self) -> bool:
+        return _plain(self.hint) == tuple[str, ...]
 
     @property
     def takes(self) -> str:
@@ -200,12 +211,15 @@ def _flatten(tree: Mapping[str, object]) -> Iterator[tuple[str, object]]:
 def _from_variables(variables: Mapping[str, str]) -> dict[str, object]:
     known = {setting.variable: setting for setting in known_settings()}
     values: dict[str, object] = {}
-    for name, text in sorted(variables.items()):
+    for given, text in sorted(variables.items()):
+        name = _SYNONYMS.get(given, given)
         if not name.startswith(PREFIX) or name in UNUSED_VARIABLES or name == "LIBRAVDB_HOME" or not text.strip():
+            continue
+        if name != given and variables.get(name, "").strip():
             continue
         if name not in known:
             raise ConfigError(name, f"unknown variable{_nearest(name, known)}")
-        values[known[name].name] = _accept(known[name], _parse(text, known[name]), origin=name)
+        values[known[name].name] = _accept(known[name], _parse(text, known[name]), origin=given)
     return values
 
 
@@ -265,12 +279,27 @@ def _accept(setting: Setting, value: object, *, origin: str | None, folder: Path
     if setting.is_path and isinstance(value, str | Path) and str(value).strip():
         path = _path(value, folder or Path.cwd())
         return path if hint is Path else str(path)
+    if setting.is_list and (texts := _texts(value)) is not None:
+        return tuple(_named_path(text, folder) for text in texts) if setting.key.endswith("_paths") else texts
     if hint is float and type(value) is int:
         return float(value)
     if value in get_args(hint) if get_origin(hint) is Literal else type(value) is hint:
         return value
     where = f" (from {origin})" if origin else ""
     raise ConfigError(setting.name, f"takes {setting.takes}, not {value!r}{where}{_close_value(hint, value)}")
+
+
+def _texts(value: object) -> tuple[str, ...] | None:
+    """A list of texts that say something, as it is kept; None when it is something else."""
+    items = cast("tuple[object, ...]", tuple(value)) if isinstance(value, list | tuple) else (None,)  # pyright: ignore[reportUnknownArgumentType]
+    texts = tuple(item for item in items if isinstance(item, str) and item.strip())
+    return texts if len(texts) == len(items) else None
+
+
+def _named_path(text: str, folder: Path | None) -> str:
+    name, path = split_name(text)
+    place = str(_path(path, folder or Path.cwd())) if path else ""
+    return f"{name}={place}" if name else place
 
 
 def _close_value(hint: object, value: object) -> str:
@@ -282,6 +311,8 @@ def _close_value(hint: object, value: object) -> str:
 def _parse(text: str, setting: Setting) -> object:
     """The text of a variable as a value of the setting's kind, or the text itself for `_accept` to refuse."""
     hint, word = _plain(setting.hint), text.strip()
+    if setting.is_list:
+        return tuple(part.strip() for part in text.split(",") if part.strip())
     if hint is bool:
         return _TRUTH.get(word.lower(), word)
     if hint is int or hint is float:
@@ -313,5 +344,6 @@ def _describe(hint: object) -> str:
         float: "a number",
         Path: "a path",
         str: "text",
+        tuple[str, ...]: "a list of texts",
     }
     return names[plain]

@@ -89,7 +89,7 @@ def settings_in_force(config: Config) -> dict[str, object]:
     """Every setting by its name; of a path only the last part, for what is measured is published."""
     values: dict[str, object] = {}
     for setting in known_settings():
-        if setting.section:
+        if setting.section and not setting.key.endswith("_paths"):
             value = getattr(getattr(config, setting.section), setting.key)
             values[setting.name] = Path(value).name if setting.is_path and value else value
     values["assembly.tokenizer"] = Path(config.assembly.tokenizer).name

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import textwrap
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import click
 
@@ -32,7 +32,8 @@ def settings(invocation: Invocation) -> None:
 
 
 def _shown(setting: Setting, config: Config, width: int) -> str:
-    value = str(_value(setting, config))
+    value = _value(setting, config)
+    value = ",".join(map(str, cast("tuple[str, ...]", value))) if isinstance(value, tuple) else str(value)
     head = f"{setting.variable}={harmless(value)}"
     what = textwrap.fill(setting.help, width, initial_indent=_INDENT, subsequent_indent=_INDENT)
     return f"{head}\n{click.style(what, dim=True)}"
