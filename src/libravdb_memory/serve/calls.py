@@ -13,7 +13,7 @@ from typing import Any
 
 from libravdb_memory.serve.access import Access
 from libravdb_memory.serve.failures import failure_of
-from libravdb_memory.serve.fields import InvalidParamsError, parse
+from libravdb_memory.serve.fields import parse
 from libravdb_memory.serve.jsonrpc import UNKNOWN_METHOD, Id, Request, encode_error, encode_result
 from libravdb_memory.serve.methods import Method, Table
 from libravdb_memory.serve.service import Service
@@ -30,11 +30,8 @@ class Call:
     id: Id
     wants_answer: bool
     access: Access
+    order: str | None
     arrived: float
-
-    @property
-    def order(self) -> str | None:
-        return self.method.order(self.params)
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,9 +50,10 @@ def read_call(table: Table, request: Request, access: Access) -> Call | Answer:
         return _refusal(request.id, request.wants_answer, UNKNOWN_METHOD, f"unknown method: {name}")
     try:
         params = parse(method.params, request.params)
-    except InvalidParamsError as error:
-        return failed(request.id, request.wants_answer, error)
-    return Call(method, params, request.id, request.wants_answer, access, time.monotonic())
+        order = method.order(params)
+    except Exception as error:  # a name may be refused already here
+        return failed(request.id, request.wants_answer, error, method=method.name)
+    return Call(method, params, request.id, request.wants_answer, access, order, time.monotonic())
 
 
 def run(service: Service, call: Call) -> Answer:

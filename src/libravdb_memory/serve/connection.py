@@ -1,0 +1,242 @@
+"""One client: frames in, answers out.
+
+Laws: a client gets an answer to every call and every bad frame, and its connection lives on. It costs little however it
+behaves: while it has too many calls unanswered, or does not read what it was answered, nothing more of it is read; one
+that does not read for long is cut off. Waiting costs nothing but the bytes it has sent.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from itertools import chain
+from typing import cast
+
+from libravdb_memory.serve.access import Access
+from libravdb_memory.serve.calls import Answer, Call, failed, read_call, run
+from libravdb_memory.serve.dispatch import Dispatcher
+from libravdb_memory.serve.failures import ACCESS_DENIED, BUSY, STOPPING
+from libravdb_memory.serve.jsonrpc import BadFrame, FrameReader, Request, encode_error
+from libravdb_memory.serve.methods import Table
+from libravdb_memory.serve.ownership import peer_uid
+from libravdb_memory.serve.service import Service
+from libravdb_memory.serve.settings import ServeSettings
+from libravdb_memory.serve.table import AUTHENTICATE, identify
+
+_log = logging.getLogger(__name__)
+_WRITE_BUFFER = 1 << 20
+_AT_ONCE = 64
+"""Frames of one client that are looked at before others get their turn."""
+
+
+@dataclass(slots=True)
+class Shared:
+    """What all connections of a daemon share. `uid` is who may connect, where the system tells; `first_access` is what
+    a connection may do before it says who it is."""
+
+    service: Service
+    table: Table
+    settings: ServeSettings
+    dispatcher: Dispatcher
+    first_access: Access | None
+    uid: int | None
+    connections: set[Connection] = field(default_factory=lambda: set[Connection]())
+    held_bytes: int = 0
+    all_gone: asyncio.Event = field(default_factory=asyncio.Event)
+    """Set when the last connection ends."""
+
+    def left(self, connection: Connection) -> None:
+        self.connections.discard(connection)
+        if not self.connections:
+            self.all_gone.set()
+
+    @property
+    def frame_limit(self) -> int:
+        return self.settings.max_frame_mb << 20
+
+    @property
+    def most_held(self) -> int:
+        """Bytes of unfinished frames of all clients together."""
+        return 16 * self.frame_limit
+
+
+class Connection(asyncio.Protocol):
+    def __init__(self, shared: Shared) -> None:
+        self._shared = shared
+        self._reader = FrameReader(shared.frame_limit)
+        self._access = shared.first_access
+        self._frames: Iterator[Request | BadFrame] | None = None
+        self._in_flight = 0
+        self._taken = 0
+        self._held = 0
+        self._writable = True
+        self._ended = False
+        self._cut_off: asyncio.TimerHandle | None = None
+        self._transport: asyncio.Transport | None = None
+
+    # ── the transport's side ─────────────────────────────────────────────────────────────────────────────────────
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        self._transport = cast(asyncio.Transport, transport)
+        shared = self._shared
+        if not self._is_allowed():
+            shared.service.metrics.count("connections_refused")
+            _log.warning("a process of another user tried to connect")
+            self._transport.abort()
+            return
+        if len(shared.connections) >= shared.settings.max_connections:
+            shared.service.metrics.count("connections_refused")
+            self._transport.write(encode_error(None, BUSY, "too many connections"))
+            self._transport.close()
+            return
+        shared.connections.add(self)
+        shared.service.metrics.count("connections")
+        self._transport.set_write_buffer_limits(high=_WRITE_BUFFER)
+
+    def data_received(self, data: bytes) -> None:
+        self._taken += len(data)
+        self._offer(self._reader.feed(data))
+
+    def eof_received(self) -> bool:
+        """The client has said all it wants to say; it may still read."""
+        self._ended = True
+        self._offer(self._reader.end())
+        return True
+
+    def pause_writing(self) -> None:
+        self._writable = False
+        loop = asyncio.get_running_loop()
+        self._cut_off = loop.call_later(self._shared.settings.write_timeout_s, self._give_up)
+
+    def resume_writing(self) -> None:
+        self._writable = True
+        if self._cut_off is not None:
+            self._cut_off.cancel()
+        self._pump()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._shared.left(self)
+        self._shared.held_bytes -= self._held
+        self._frames, self._transport, self._held = None, None, 0
+        if self._cut_off is not None:
+            self._cut_off.cancel()
+
+    # ── the daemon's side ────────────────────────────────────────────────────────────────────────────────────────
+
+    def drain(self) -> None:
+        """Read no more; tell what was read and not begun that it will not be."""
+        if self._transport is None:
+            return
+        self._transport.pause_reading()
+        waiting, self._frames, self._ended = self._frames, None, True
+        for frame in waiting or ():
+            if isinstance(frame, Request) and frame.wants_answer:
+                self._write(encode_error(frame.id, STOPPING, "the daemon is stopping"))
+        self._close_when_done()
+
+    def abort(self) -> None:
+        if self._transport is not None:
+            self._transport.abort()
+
+    # ── frames ───────────────────────────────────────────────────────────────────────────────────────────────────
+
+    def _offer(self, frames: Iterator[Request | BadFrame]) -> None:
+        self._frames = frames if self._frames is None else chain(self._frames, frames)
+        self._pump()
+
+    def _pump(self) -> None:
+        """Take frames while there is room for more."""
+        if self._transport is None or self._frames is None:
+            return
+        for _ in range(_AT_ONCE):
+            if not self._has_room():
+                self._transport.pause_reading()
+                return
+            frame = next(self._frames, None)
+            if frame is None:
+                self._frames = None
+                self._rest()
+                return
+            self._handle(frame)
+        self._transport.pause_reading()
+        asyncio.get_running_loop().call_soon(self._pump)
+
+    def _has_room(self) -> bool:
+        shared = self._shared
+        if self._in_flight and self._taken > 2 * shared.frame_limit:
+            return False
+        return self._writable and self._in_flight < shared.settings.max_in_flight
+
+    def _rest(self) -> None:
+        """All frames were taken: wait for more."""
+        shared, transport = self._shared, self._transport
+        shared.held_bytes += self._reader.held_bytes - self._held
+        self._held = self._reader.held_bytes
+        if not self._in_flight:
+            self._taken = 0
+        if self._ended:
+            self._close_when_done()
+        elif transport is not None and self._held and shared.held_bytes > shared.most_held:
+            self._write(encode_error(None, BUSY, "too much is being sent at once"))
+            transport.close()
+        elif transport is not None:
+            transport.resume_reading()
+
+    def _handle(self, frame: Request | BadFrame) -> None:
+        shared = self._shared
+        if isinstance(frame, BadFrame):
+            shared.service.metrics.count("bad_frames")
+            self._write(encode_error(frame.id, frame.code, frame.message))
+            return
+        if self._access is None and frame.method != AUTHENTICATE.name:
+            message = "access denied: this connection must begin with authenticate"
+            self._write(encode_error(frame.id, ACCESS_DENIED, message) if frame.wants_answer else b"")
+            return
+        call = read_call(shared.table, frame, self._access or Access("nobody", frozenset()))
+        if isinstance(call, Answer):
+            self._write(call.line)
+        elif call.method is AUTHENTICATE:
+            self._identify(call)
+        elif call.method.pace == "instant":
+            self._write(run(shared.service, call).line)
+        else:
+            self._in_flight += 1
+            shared.dispatcher.submit(call, self._answered)
+
+    def _identify(self, call: Call) -> None:
+        try:
+            self._access = identify(self._shared.service, call.params)
+        except Exception as error:  # answered like that of any other call
+            self._write(failed(call.id, call.wants_answer, error, method=call.method.name).line)
+        else:
+            self._write(run(self._shared.service, call).line)
+
+    # ── answers ──────────────────────────────────────────────────────────────────────────────────────────────────
+
+    def _answered(self, answer: Answer) -> None:
+        self._in_flight -= 1
+        self._write(answer.line)
+        if not self._in_flight:
+            self._taken = 0
+        self._pump()
+        self._close_when_done()
+
+    def _write(self, line: bytes) -> None:
+        if self._transport is not None and line:
+            self._transport.write(line)
+
+    def _close_when_done(self) -> None:
+        if self._ended and not self._in_flight and self._frames is None and self._transport is not None:
+            self._transport.close()
+
+    def _give_up(self) -> None:
+        self._shared.service.metrics.count("connections_cut_off")
+        _log.warning("a client did not read its answers for %d s: cut off", self._shared.settings.write_timeout_s)
+        self.abort()
+
+    def _is_allowed(self) -> bool:
+        if self._shared.uid is None or self._transport is None:
+            return True
+        return peer_uid(self._transport.get_extra_info("socket")) in (None, self._shared.uid)

@@ -1,0 +1,166 @@
+"""The daemon: a store, a socket, and the life between the first call and the last answer.
+
+Laws: the store is owned before anything listens, so that a second daemon on the same data is refused with the pid of
+the first. The endpoint is told, alone on a line, once it listens. Told to stop, it answers what it has begun, refuses
+the rest, writes everything down and ends well.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+import os
+import signal
+import socket
+import time
+from collections.abc import Callable, Coroutine
+from dataclasses import dataclass, replace
+from types import FrameType
+from typing import Any
+
+from libravdb_memory.config import Config
+from libravdb_memory.errors import ConfigError
+from libravdb_memory.journal import Journal
+from libravdb_memory.memory import Memory
+from libravdb_memory.serve.access import SAME_USER, TOKENS_FILE, Tokens
+from libravdb_memory.serve.connection import Connection, Shared
+from libravdb_memory.serve.dispatch import Dispatcher
+from libravdb_memory.serve.endpoint import Endpoint, TcpEndpoint, UnixEndpoint, default_endpoint, parse_endpoint
+from libravdb_memory.serve.ownership import tcp_listener, unix_listener
+from libravdb_memory.serve.service import Service
+from libravdb_memory.serve.settings import ServeSettings
+from libravdb_memory.serve.table import every_method
+
+_log = logging.getLogger(__name__)
+_FLUSH_S = 2.0
+_SPARE_FILES = 128
+
+
+def endpoint_of(config: Config) -> Endpoint:
+    chosen = config.serve.endpoint.strip()
+    return parse_endpoint(chosen) if chosen else default_endpoint(config.home)
+
+
+def serve(config: Config, ready: Callable[[str], None]) -> None:
+    """Until a signal ends it. `ready` is told the endpoint."""
+    endpoint = endpoint_of(config)
+    _check_reach(endpoint, config.serve)
+    with contextlib.ExitStack() as open_parts:
+        memory = open_parts.enter_context(Memory.open(config=config))
+        store = memory.store
+        service = Service(memory, store, Journal(store, config.serve.journal_entries), config, _now_ms)
+        listening = unix_listener(endpoint) if isinstance(endpoint, UnixEndpoint) else tcp_listener(endpoint)
+        listener = open_parts.enter_context(listening)
+        if isinstance(endpoint, TcpEndpoint):
+            Tokens(config.home / TOKENS_FILE).owner()
+        asyncio.run(_Daemon(service, endpoint, listener, _with_room_for_files(config.serve)).run(ready))
+    _log.info("stopped")
+
+
+@dataclass(slots=True)
+class _Daemon:
+    service: Service
+    endpoint: Endpoint
+    listener: socket.socket
+    settings: ServeSettings
+
+    async def run(self, ready: Callable[[str], None]) -> None:
+        loop = asyncio.get_running_loop()
+        dispatcher = Dispatcher(self.service, loop, self.settings.workers)
+        shared = self._shared(dispatcher)
+        stopping = _on_signals(loop)
+        create = loop.create_unix_server if isinstance(self.endpoint, UnixEndpoint) else loop.create_server
+        server = await create(lambda: Connection(shared), sock=self.listener)
+        where = _bound(self.endpoint, self.listener)
+        _log.info("listening on %s, process %d", where, os.getpid())
+        ready(where)
+        await stopping.wait()
+        _log.info("stopping: %d calls under way, %d connections", dispatcher.under_way, len(shared.connections))
+        self.service.stopping.set()
+        server.close()
+        await self._drain(shared, dispatcher, stopping)
+        dispatcher.stop()
+
+    def _shared(self, dispatcher: Dispatcher) -> Shared:
+        service, settings = self.service, self.settings
+        is_unix = isinstance(self.endpoint, UnixEndpoint)
+        free = is_unix or not settings.tcp_token
+        uid = os.geteuid() if is_unix and hasattr(os, "geteuid") else None
+        shared = Shared(service, every_method(), settings, dispatcher, SAME_USER if free else None, uid)
+        service.metrics.gauge("connections_open", lambda: len(shared.connections))
+        service.metrics.gauge("calls_under_way", lambda: dispatcher.under_way)
+        return shared
+
+    async def _drain(self, shared: Shared, dispatcher: Dispatcher, stopping: asyncio.Event) -> None:
+        """Until all is answered, the time is up, or a second signal comes."""
+        stopping.clear()
+        for connection in tuple(shared.connections):
+            connection.drain()
+        await _first_of(dispatcher.idle(), stopping.wait(), timeout_s=self.settings.drain_s)
+        if dispatcher.under_way:
+            _log.warning("%d calls were not ended in time", dispatcher.under_way)
+        if shared.connections:  # answers leave at the pace of their readers
+            shared.all_gone.clear()
+            await _first_of(shared.all_gone.wait(), stopping.wait(), timeout_s=_FLUSH_S)
+        for connection in tuple(shared.connections):
+            connection.abort()
+        await asyncio.sleep(0)
+
+
+def _check_reach(endpoint: Endpoint, settings: ServeSettings) -> None:
+    if not isinstance(endpoint, TcpEndpoint) or endpoint.is_loopback:
+        return
+    if not settings.allow_remote:
+        raise ConfigError(
+            "serve.endpoint", f"{endpoint} can be reached by others; set serve.allow_remote if it must be"
+        )
+    if not settings.tcp_token:
+        raise ConfigError("serve.tcp_token", f"{endpoint} can be reached by others: it needs tokens")
+
+
+def _bound(endpoint: Endpoint, listener: socket.socket) -> str:
+    """With the port that was free."""
+    if isinstance(endpoint, UnixEndpoint):
+        return str(endpoint)
+    return str(TcpEndpoint(endpoint.host, listener.getsockname()[1]))
+
+
+def _on_signals(loop: asyncio.AbstractEventLoop) -> asyncio.Event:
+    stopping = asyncio.Event()
+
+    def told(_: int, __: FrameType | None) -> None:
+        loop.call_soon_threadsafe(stopping.set)
+
+    for number in (signal.SIGTERM, signal.SIGINT):
+        try:
+            loop.add_signal_handler(number, stopping.set)
+        except NotImplementedError:  # Windows
+            signal.signal(number, told)
+    return stopping
+
+
+async def _first_of(*waits: Coroutine[Any, Any, object], timeout_s: float) -> None:
+    tasks = [asyncio.ensure_future(wait) for wait in waits]
+    await asyncio.wait(tasks, timeout=timeout_s, return_when=asyncio.FIRST_COMPLETED)
+    for task in tasks:
+        task.cancel()
+
+
+def _with_room_for_files(settings: ServeSettings) -> ServeSettings:
+    """As many connections as the system gives files for."""
+    if os.name != "posix":
+        return settings
+    import resource
+
+    soft, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = settings.max_connections + _SPARE_FILES
+    allowed = wanted if most == resource.RLIM_INFINITY else min(wanted, most)
+    if soft < allowed:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (allowed, most))
+    room = max(max(soft, allowed) - _SPARE_FILES, 1)
+    return replace(settings, max_connections=min(settings.max_connections, room))
+
+
+def _now_ms() -> int:
+    return time.time_ns() // 1_000_000

@@ -1,0 +1,81 @@
+"""Calls on their way to the threads that work on them, and back.
+
+Laws: calls with the same order key run one after the other, in the order in which they arrived; all others may overtake
+each other. Storing, reading and long work have threads of their own: a search that waits for a model does not delay a
+message, and a verification delays neither. Everything here happens in the event loop, but for the work itself.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from collections.abc import Callable
+from typing import TypeAlias
+
+from libravdb_memory.serve.calls import Answer, Call, run
+from libravdb_memory.serve.service import Service
+from libravdb_memory.serve.workers import Workers
+
+Done: TypeAlias = Callable[[Answer], None]
+_SLOW_WORKERS = 2
+
+
+class Dispatcher:
+    def __init__(self, service: Service, loop: asyncio.AbstractEventLoop, workers: int) -> None:
+        self._service = service
+        self._loop = loop
+        self._writers = Workers("libravdb-write", workers)
+        self._readers = Workers("libravdb-read", workers)
+        self._slow = Workers("libravdb-slow", _SLOW_WORKERS)
+        self._lines: dict[str, deque[tuple[Call, Done]]] = {}
+        self._idle = asyncio.Event()
+        self._idle.set()
+        self.under_way = 0
+
+    def submit(self, call: Call, done: Done) -> None:
+        self.under_way += 1
+        self._idle.clear()
+        if call.order is None:
+            self._start(call, done)
+        elif (line := self._lines.get(call.order)) is not None:
+            line.append((call, done))
+        else:
+            self._lines[call.order] = deque()
+            self._start(call, done)
+
+    async def idle(self) -> None:
+        await self._idle.wait()
+
+    def stop(self) -> None:
+        for workers in (self._writers, self._readers, self._slow):
+            workers.stop()
+
+    def _start(self, call: Call, done: Done) -> None:
+        def work() -> None:
+            answer = run(self._service, call)
+            try:
+                self._loop.call_soon_threadsafe(self._finished, call, answer, done)
+            except RuntimeError:  # the loop is closed: the daemon did not wait for this one
+                return
+
+        self._workers_for(call).submit(work)
+
+    def _workers_for(self, call: Call) -> Workers:
+        if call.method.pace == "slow":
+            return self._slow
+        return self._writers if call.method.writes else self._readers
+
+    def _finished(self, call: Call, answer: Answer, done: Done) -> None:
+        if call.order is not None:
+            self._next_in_line(call.order)
+        self.under_way -= 1
+        if not self.under_way:
+            self._idle.set()
+        done(answer)
+
+    def _next_in_line(self, order: str) -> None:
+        line = self._lines[order]
+        if line:
+            self._start(*line.popleft())
+        else:
+            del self._lines[order]

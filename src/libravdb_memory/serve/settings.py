@@ -1,0 +1,43 @@
+"""What a user may tune about the daemon."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, fields
+
+from libravdb_memory.errors import ConfigError
+from libravdb_memory.serve.endpoint import parse_endpoint
+
+
+@dataclass(frozen=True, slots=True)
+class ServeSettings:
+    endpoint: str = field(
+        default="", metadata={"help": "where the daemon listens, unix:/path or tcp:host:port; blank: in the home"}
+    )
+    allow_remote: bool = field(
+        default=False, metadata={"help": "let other machines connect, where the endpoint is no loopback address"}
+    )
+    tcp_token: bool = field(
+        default=True, metadata={"help": "a connection over TCP must begin with a token; never off for other machines"}
+    )
+    workers: int = field(default=4, metadata={"help": "calls that are worked on at once"})
+    max_connections: int = field(default=12_000, metadata={"help": "clients at once; more are sent away"})
+    max_in_flight: int = field(
+        default=64, metadata={"help": "unanswered calls of one client; no more of its calls are read meanwhile"}
+    )
+    max_frame_mb: int = field(default=16, metadata={"help": "longest call, in MB"})
+    write_timeout_s: int = field(
+        default=30, metadata={"help": "seconds after which a client that does not read its answers is cut off"}
+    )
+    drain_s: int = field(
+        default=10, metadata={"help": "seconds that calls under way get when the daemon is told to stop"}
+    )
+    journal_entries: int = field(default=500, metadata={"help": "hints about sessions that the journal keeps"})
+
+    def __post_init__(self) -> None:
+        for setting in fields(self):
+            value = getattr(self, setting.name)
+            least = 0 if setting.name in ("journal_entries", "drain_s") else 1
+            if type(value) is int and value < least:
+                raise ConfigError(f"serve.{setting.name}", f"must be at least {least}, not {value}")
+        if self.endpoint.strip():
+            parse_endpoint(self.endpoint)

@@ -1,0 +1,51 @@
+"""Every method of the daemon: ours, and those of the reference protocol.
+
+Law: where both have a name, ours answers; its answer has all that the reference's has.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from libravdb_memory.identity import Json
+from libravdb_memory.serve import own
+from libravdb_memory.serve.access import TOKENS_FILE, Access, Tokens
+from libravdb_memory.serve.methods import NOTHING, Method, Result, Table, table_of
+from libravdb_memory.serve.service import Service
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Identity:
+    token: str = field(metadata={"help": "as the owner of the daemon gave it"})
+
+
+def identify(service: Service, params: Identity) -> Access:
+    return Tokens(service.config.home / TOKENS_FILE).access(params.token)
+
+
+def _authenticate(service: Service, params: Identity) -> Result:
+    access = identify(service, params)
+    namespaces: Json = None if access.namespaces is None else sorted(access.namespaces)
+    return {"ok": True, "name": access.name, "namespaces": namespaces}
+
+
+AUTHENTICATE: Method[Identity] = Method(
+    "authenticate",
+    Identity,
+    _authenticate,
+    "Say who this connection is; what follows on it reaches as far as the token does.",
+    reach=lambda _, __: NOTHING,
+    pace="instant",
+)
+
+
+def every_method() -> Table:
+    ours = table_of([AUTHENTICATE, *own.METHODS])
+    return table_of([*ours.values(), *(method for method in _reference() if method.name not in ours)])
+
+
+def _reference() -> tuple[Method[Any], ...]:
+    from libravdb_memory.serve import reference
+
+    return reference.METHODS
