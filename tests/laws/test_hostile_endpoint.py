@@ -1,0 +1,170 @@
+"""A chat endpoint that misbehaves in every way, end to end: no turn is lost or altered, and nobody waits for it."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from tests.engines.chat_endpoint import (
+    Answer,
+    Endpoint,
+    Handler,
+    cut,
+    cut_in_a_chunk,
+    cut_in_the_body,
+    endless,
+    hang,
+    hang_in_the_body,
+    hang_in_the_headers,
+    raw,
+    says,
+    serving,
+    status,
+    value,
+)
+
+from libravdb_memory import Config, Memory
+from libravdb_memory.model import Turn
+
+TURNS = 20
+GOOD = "Lantern lit on the quay, written down by the harbour master at noon."
+HOSTILE: dict[str, Answer] = {
+    "hangs": hang,
+    "hangs in the headers": hang_in_the_headers,
+    "hangs in the body": hang_in_the_body,
+    "cuts the line": cut,
+    "cuts the body": cut_in_the_body,
+    "cuts a chunk": cut_in_a_chunk,
+    "never ends": endless,
+    "says nothing": says(""),
+    "says blanks": says(" \n\t "),
+    "says no text": says(None),
+    "says ten times too much": says(f"{GOOD} " * 60),
+    "is cut off": says(GOOD, ending="length"),
+    "refuses": says("I'm sorry, but I can't help with that."),
+    "refuses by its filter": says(GOOD, ending="content_filter"),
+    "answers in another language": says("Лантерна была зажжена на причале, записал капитан порта в полдень."),
+    "says what nobody said": says("Quarterly revenue rose by nine percent in the overseas markets."),
+    "repeats a word": says("lantern " * 40),
+    "answers garbage": raw(b"\x00\xff{{{"),
+    "answers other JSON": value(["nothing", {"choices": "none"}]),
+    "answers JSON as its summary": says(json.dumps({"summary": [1, 2, {"a": None}]})),
+    "has no choice": value({"choices": []}),
+    "is overloaded": status(429, Retry_After="0"),
+    "is overloaded for an hour": status(429, Retry_After="3600"),
+    "is broken": status(500),
+    "is a teapot": status(418),
+    "knows no such model": status(404),
+}
+
+
+@pytest.fixture
+def endpoint() -> Iterator[Endpoint]:
+    with serving() as server:
+        yield server
+
+
+def configured(hashed: Config, endpoint: Endpoint, *, total_s: float = 0.6, trigger: int = 0) -> Config:
+    compaction = replace(
+        hashed.compaction, cluster_target=8, fold_tokens=0, trigger_tokens=trigger, abstractive_from=0.0
+    )
+    summary = replace(
+        hashed.summary,
+        backend="openai-compatible",
+        base_url=endpoint.url,
+        model="tiny",
+        connect_timeout_s=min(total_s, 5.0),
+        timeout_s=total_s,
+        total_timeout_s=total_s,
+        retries=1,
+    )
+    assembly = replace(hashed.assembly, startup_budget=100)
+    return replace(hashed, compaction=compaction, summary=summary, assembly=assembly)
+
+
+def talk(memory: Memory) -> list[Turn]:
+    turns = [
+        memory.ingest(
+            f"Lantern {number} was lit on the quay at {number + 3}:15; Oyelaran{number} wrote it into log L-{number}.",
+            user="ada",
+            session="s",
+            id=f"t{number}",
+            ts=1_700_000_000_000 - number,
+        )
+        for number in range(TURNS)
+    ]
+    assert memory.wait(60)
+    return turns
+
+
+def first_well_then(answer: Answer) -> list[Answer]:
+    """So that the endpoint counts as there, and is asked for summaries."""
+    return [says("ready"), answer]
+
+
+@pytest.mark.parametrize("asked_first", [True, False], ids=["once it was there", "from the start"])
+@pytest.mark.parametrize("deed", HOSTILE)
+def test_no_turn_is_lost_or_altered_whatever_an_endpoint_does(
+    hashed: Config, tmp_path: Path, endpoint: Endpoint, deed: str, asked_first: bool
+) -> None:
+    endpoint.answers = first_well_then(HOSTILE[deed]) if asked_first else [HOSTILE[deed]]
+    with Memory.open(tmp_path / "store", config=configured(hashed, endpoint)) as memory:
+        turns = talk(memory)
+        done = memory.compact(user="ada", session="s")
+        assert len(endpoint.requests) > asked_first, "a summary was asked for"
+        assert done.summaries, "an extract needs no endpoint"
+        assert all(declined.reason for declined in done.declined)
+        for node in done.summaries:
+            assert node.tokens < node.source_tokens and node.method in ("extractive", "abstractive")
+        held: list[Turn] = []
+        for entry in memory.history(user="ada", session="s").entries:
+            held += [entry] if isinstance(entry, Turn) else memory.expand(entry.node.id, user="ada").items  # type: ignore[arg-type]
+        assert held == turns
+        assert memory.verify().ok
+        started = time.monotonic()
+    assert time.monotonic() - started < 5
+
+
+def test_only_what_is_like_its_turns_is_taken_from_an_endpoint(
+    hashed: Config, tmp_path: Path, endpoint: Endpoint
+) -> None:
+    """And a good answer is taken: otherwise the tests above would prove nothing."""
+
+    def sums_up(handler: Handler) -> None:
+        asked = endpoint.requests[-1][2]["messages"][-1]["content"]
+        says("Lanterns were lit on the quay and Oyelaran wrote it into the log." if "Lantern" in asked else "ready")(
+            handler
+        )
+
+    endpoint.answers = [sums_up]
+    lenient = configured(hashed, endpoint, total_s=20)
+    config = replace(lenient, compaction=replace(lenient.compaction, min_align=0.2))
+    with Memory.open(tmp_path / "store", config=config) as memory:
+        talk(memory)
+        done = memory.compact(user="ada", session="s")
+        assert {node.method for node in done.summaries} == {"abstractive"}
+    endpoint.answers = first_well_then(HOSTILE["says what nobody said"])
+    with Memory.open(tmp_path / "store", config=configured(hashed, endpoint, total_s=20)) as memory:
+        done = memory.compact(user="ada", session="s", rebuild=True)
+        assert {node.method for node in done.summaries} == {"extractive"}
+
+
+@pytest.mark.parametrize("asked_first", [True, False], ids=["in a summary", "in the first contact"])
+def test_closing_is_prompt_while_an_endpoint_hangs(
+    hashed: Config, tmp_path: Path, endpoint: Endpoint, asked_first: bool
+) -> None:
+    endpoint.answers = first_well_then(hang) if asked_first else [hang]
+    memory = Memory.open(tmp_path / "store", config=configured(hashed, endpoint, total_s=120, trigger=50))
+    turns = talk(memory)
+    assert endpoint.arrived.wait(60)
+    started = time.monotonic()
+    memory.close()
+    assert time.monotonic() - started < 10
+    assert endpoint.client_gone.wait(60)
+    with Memory.open(tmp_path / "store", config=configured(hashed, endpoint)) as again:
+        assert [again.get(turn.id, user="ada") for turn in turns] == turns
+        assert again.verify().ok
