@@ -11,6 +11,7 @@ Laws:
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import contextmanager
 from itertools import islice
@@ -33,7 +34,7 @@ MOST_REMEMBERED = 8192
 
 
 class ExtractiveSummariser:
-    """Without an embedder, sentences are chosen by their words alone."""
+    """Without an embedder, sentences are chosen by their words alone. Safe to use from many threads."""
 
     name = "extractive"
 
@@ -41,6 +42,7 @@ class ExtractiveSummariser:
         self._embedder = embedder
         self._counter = counter or EstimatingCounter()
         self._known: dict[str, Rows] = {}
+        self._remembering = threading.Lock()
 
     @property
     def ready(self) -> bool:
@@ -86,7 +88,8 @@ class ExtractiveSummariser:
         new = [text for text in dict.fromkeys(texts) if text not in known]
         made = dict(zip(new, self._embedded(self._embedder, new, cancelled), strict=True))
         if made:
-            self._known = _newest(self._known, MOST_REMEMBERED - len(made)) | made
+            with self._remembering:
+                self._known = _newest(self._known, MOST_REMEMBERED - len(made)) | made
         return np.stack([made[text] if text in made else known[text] for text in texts])
 
     def _embedded(self, embedder: Embedder, texts: list[str], cancelled: Callable[[], bool]) -> Iterator[Rows]:
