@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test unit wheel crash mutants laws-long bench-store bench-embed bench-context bench-retrieval bench-compaction bench-peers ablation model-check clean
+.PHONY: help setup demo test unit wheel crash mutants laws-long keystone-long bench-store bench-embed bench-context bench-retrieval bench-compaction bench-peers ablation model-check clean
 
 help: ## list the targets
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | awk -F':.*## ' '{printf "  %-16s %s\n", $$1, $$2}'
@@ -51,6 +51,9 @@ mutants: $(READY) ## plant errors in the laws one by one; a test must fail for e
 
 laws-long: $(READY) ## the budget law on a real store, 10,000 cases
 	@$(BIN)/python -m pytest -q -m long tests/memory/test_context.py
+
+keystone-long: $(READY) ## all sixteen invariants after every step of 400 random histories, and 200 killed compactions
+	@$(BIN)/python -m pytest -q -m long tests/laws
 
 bench-context: $(READY) ## measure what a context costs beside the embedding of its question
 	@$(BIN)/libravdb bench context --json benchmarks/results/context.json

@@ -354,7 +354,6 @@ def run(cases: int, steps: int) -> None:
     )
 
 
-@pytest.mark.slow
 def test_all_sixteen_invariants_hold_after_every_step() -> None:
     run(cases=14, steps=16)
 

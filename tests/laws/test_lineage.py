@@ -1,0 +1,133 @@
+"""Reading the graph of summaries, and what a check of it finds when it is damaged."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from libravdb_memory import Config, Memory
+from libravdb_memory.lineage import Branch
+from libravdb_memory.model import Turn
+from libravdb_memory.namespaces import history_of, summaries_of
+from libravdb_memory.store.protocol import Key, Link, Put, Remove, Write
+from libravdb_memory.summaries import Node, draft_of
+
+TURNS = 30
+
+
+@pytest.fixture
+def memory(tmp_path: Path, hashed: Config) -> Iterator[Memory]:
+    compaction = replace(hashed.compaction, cluster_target=3, fold_tokens=60, fold_fan=2, trigger_tokens=0)
+    config = replace(hashed, compaction=compaction, assembly=replace(hashed.assembly, startup_budget=100))
+    with Memory.open(tmp_path / "store", config=config) as opened:
+        for number in range(TURNS):
+            for session in ("s", "other"):
+                text = f"lantern {number} on the quay was lit at {number + 3} and Oyelaran{number} wrote it down"
+                opened.ingest(text, user="ada", session=session, id=f"t{number}", ts=TURNS - number)
+        opened.compact(user="ada", session="s")
+        yield opened
+
+
+def nodes(memory: Memory) -> list[Node]:
+    """Those that lie below no other first."""
+    found: list[Node] = []
+
+    def walk(branch: Branch) -> None:
+        found.append(branch.node)
+        for below in branch.below:
+            walk(below)
+
+    for entry in memory.history(user="ada", session="s").entries:
+        if isinstance(entry, Branch):
+            walk(entry)
+    return found
+
+
+def test_every_page_of_an_expansion_goes_on_where_the_last_one_ended(memory: Memory) -> None:
+    top = max(nodes(memory), key=lambda node: node.level)
+    assert top.level >= 3
+    for limit in (1, 2, 5, 200):
+        found: list[object] = []
+        cursor: str | None = None
+        while True:
+            page = memory.expand(top.id, user="ada", limit=limit, after=cursor)
+            assert len(page.items) <= limit
+            found += page.items
+            if (cursor := page.cursor) is None:
+                break
+        assert [item.id for item in found if isinstance(item, Turn)] == [f"t{number}" for number in range(top.turns)]
+
+
+def test_each_level_of_an_expansion_holds_what_the_level_above_covers(memory: Memory) -> None:
+    top = max(nodes(memory), key=lambda node: node.level)
+    for depth in range(1, top.level):
+        items = memory.expand(top.id, user="ada", depth=depth).items
+        turns = [turn for item in items for turn in _turns(memory, item)]
+        assert turns == [f"t{number}" for number in range(top.turns)]
+
+
+def _turns(memory: Memory, item: Turn | Node) -> list[str]:
+    return [item.id] if isinstance(item, Turn) else [turn.id for turn in memory.expand(item.id, user="ada").items]
+
+
+def test_a_history_tells_its_own_session_only_and_every_turn_once(memory: Memory) -> None:
+    for session in ("s", "other"):
+        history = memory.history(user="ada", session=session)
+        found = [turn for entry in history.entries for turn in _turns(memory, _top(entry))]
+        assert found == [f"t{number}" for number in range(TURNS)]
+        assert history.turns == TURNS
+        assert any(isinstance(entry, Branch) for entry in history.entries) == (session == "s")
+
+
+def _top(entry: Branch | Turn) -> Turn | Node:
+    return entry.node if isinstance(entry, Branch) else entry
+
+
+# ── damage ───────────────────────────────────────────────────────────────────────────────────────────────────────
+
+Damage = Callable[[Node, Node], list[Write]]
+
+
+def again(node: Node, **changes: object) -> Write:
+    return Put(draft_of(replace(node, **changes)), replace=True)  # type: ignore[arg-type]
+
+
+def another(node: Node) -> list[Write]:
+    twin = replace(node, id="twin", children=node.children[:1])
+    return [Put(draft_of(twin)), Link(twin.key, Key(history_of("ada"), node.children[0], "s"))]
+
+
+DAMAGES: dict[str, tuple[Damage, str]] = {
+    "no smaller than its turns": (lambda low, _: [again(low, tokens=low.source_tokens)], "no less than"),
+    "surer than sure": (lambda low, _: [again(low, confidence=1.5)], "confidence"),
+    "made from more than it covers": (lambda low, _: [again(low, children=(*low.children, "t99"))], "made from"),
+    "of no lower level than its parent": (lambda _, high: [again(high, level=2)], "no lower level"),
+    "of turns and called a fold": (lambda low, _: [again(low, level=9)], "no summary of its session"),
+    "covering what another covers": (lambda low, _: another(low), "another summary covers too"),
+    "covering a turn of another session": (
+        lambda low, _: [Link(low.key, Key(history_of("ada"), "t29", "other"))],
+        "no turn of its session",
+    ),
+    "covering nothing": (
+        lambda low, _: [Remove(low.key), Put(draft_of(low))],
+        "covers nothing",
+    ),
+}
+
+
+@pytest.mark.parametrize("damage", DAMAGES)
+def test_a_summary_that_is_wrong_is_found_with_the_command_that_mends_it(memory: Memory, damage: str) -> None:
+    assert memory.verify().ok
+    low = next(node for node in nodes(memory) if node.level == 1)
+    high = next(node for node in nodes(memory) if node.level >= 3)
+    harm, words = DAMAGES[damage]
+    memory._store.commit(harm(low, high)[:1])
+    memory._store.commit(harm(low, high)[1:] or [Remove(Key(summaries_of("ada"), "nothing", "s"))])
+    problems = memory.verify().problems
+    assert any(words in problem.detail for problem in problems), problems
+    assert all("compact --rebuild" in problem.remedy for problem in problems if problem.kind == "lineage")
+    memory.compact(user="ada", session="s", rebuild=True)
+    assert memory.verify().ok
