@@ -63,6 +63,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return complaint.code
 
 
+def daemon_main() -> int:
+    """`libravdbd` is `libravdb serve`; `libravdbd version` tells the version alone."""
+    given = sys.argv[1:]
+    if given == ["version"]:
+        return main(["--version"])
+    return main(["serve", *(given[1:] if given[:1] == ["serve"] else given)])
+
+
 def _complaint(error: Exception, debug: bool) -> Complaint:
     match error:
         case click.UsageError():

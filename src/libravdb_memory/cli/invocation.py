@@ -30,6 +30,7 @@ class Invocation:
 
     db: Path | None = None
     as_json: bool = False
+    debug: bool = False
     terminal: Terminal = field(default_factory=Terminal)
 
     def config(self) -> Config:
@@ -94,6 +95,8 @@ def _remember(context: click.Context, option: click.Parameter, value: Any) -> No
         invocation.terminal.quiet = True
     elif option.name == "as_json":
         invocation.as_json = invocation.terminal.for_programs = True
+    elif option.name == "debug":
+        invocation.debug = True
     elif option.name == "db":
         invocation.db = value
 

@@ -55,6 +55,8 @@ GROUPS = {
         Row("restore", "transfer", "Put a backup in the store's place."),
     ),
     "The program": (
+        Row("serve", "serve", "Serve many programs at once, in the foreground."),
+        Row("daemon", "daemon", "Start, stop and watch the daemon."),
         Row("demo", "demo", "Show what it does, on a temporary store."),
         Row("settings", "settings", "List every setting and its value."),
         Row("bench", "bench", "Measure this machine."),

@@ -28,6 +28,7 @@ from libravdb_memory.serve.connection import Connection, Shared
 from libravdb_memory.serve.dispatch import Dispatcher
 from libravdb_memory.serve.endpoint import Endpoint, TcpEndpoint, UnixEndpoint, default_endpoint, parse_endpoint
 from libravdb_memory.serve.ownership import tcp_listener, unix_listener
+from libravdb_memory.serve.running import announced
 from libravdb_memory.serve.service import Service
 from libravdb_memory.serve.settings import ServeSettings
 from libravdb_memory.serve.table import every_method
@@ -54,7 +55,10 @@ def serve(config: Config, ready: Callable[[str], None]) -> None:
         listener = open_parts.enter_context(listening)
         if isinstance(endpoint, TcpEndpoint):
             Tokens(config.home / TOKENS_FILE).owner()
-        asyncio.run(_Daemon(service, endpoint, listener, _with_room_for_files(config.serve)).run(ready))
+        where = _bound(endpoint, listener)
+        open_parts.enter_context(announced(config.home, where))
+        daemon = _Daemon(service, endpoint, listener, _with_room_for_files(config.serve))
+        asyncio.run(daemon.run(lambda: ready(where)))
     _log.info("stopped")
 
 
@@ -65,16 +69,15 @@ class _Daemon:
     listener: socket.socket
     settings: ServeSettings
 
-    async def run(self, ready: Callable[[str], None]) -> None:
+    async def run(self, ready: Callable[[], None]) -> None:
         loop = asyncio.get_running_loop()
         dispatcher = Dispatcher(self.service, loop, self.settings.workers)
         shared = self._shared(dispatcher)
         stopping = _on_signals(loop)
         create = loop.create_unix_server if isinstance(self.endpoint, UnixEndpoint) else loop.create_server
         server = await create(lambda: Connection(shared), sock=self.listener)
-        where = _bound(self.endpoint, self.listener)
-        _log.info("listening on %s, process %d", where, os.getpid())
-        ready(where)
+        _log.info("listening on %s, process %d", _bound(self.endpoint, self.listener), os.getpid())
+        ready()
         await stopping.wait()
         _log.info("stopping: %d calls under way, %d connections", dispatcher.under_way, len(shared.connections))
         self.service.stopping.set()

@@ -1,0 +1,111 @@
+"""The daemon of a home as other programs see it: which process it is, where it listens, whether it answers.
+
+Laws: a note in the run folder says who claims to listen; it is believed only when the daemon itself answers with that
+pid. So nothing is ever taken for the daemon, or ended in its place, because a number was used again.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import socket
+from collections.abc import Generator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, cast
+
+from libravdb_memory.errors import ConfigError
+from libravdb_memory.serve.access import TOKENS_FILE, Tokens
+from libravdb_memory.serve.endpoint import RUN_FOLDER, Endpoint, UnixEndpoint, parse_endpoint
+from libravdb_memory.serve.jsonrpc import encode_request
+
+_NOTE = "libravdbd.pid"
+LOG_NAME = "libravdbd.log"
+_PATIENCE_S = 5.0
+
+
+@dataclass(frozen=True, slots=True)
+class Note:
+    """What a daemon wrote down when it began to listen."""
+
+    pid: int
+    endpoint: str
+
+
+@dataclass(frozen=True, slots=True)
+class Running:
+    """A daemon that answers; `health` is what it said."""
+
+    pid: int
+    endpoint: str
+    health: dict[str, Any]
+
+
+@contextmanager
+def announced(home: Path, endpoint: str) -> Generator[None]:
+    """The note is there from now on, until the end."""
+    note = _note_file(home)
+    note.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    beside = note.with_name(f"{note.name}.{os.getpid()}")
+    beside.write_text(json.dumps({"pid": os.getpid(), "endpoint": endpoint}))
+    beside.replace(note)
+    try:
+        yield
+    finally:
+        found = noted(home)
+        if found is not None and found.pid == os.getpid():
+            note.unlink(missing_ok=True)
+
+
+def noted(home: Path) -> Note | None:
+    try:
+        form: dict[str, Any] = json.loads(_note_file(home).read_text())
+        return Note(int(form["pid"]), str(form["endpoint"]))
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+
+
+def running(home: Path) -> Running | None:
+    """The daemon of this home, if one answers."""
+    note = noted(home)
+    if note is None:
+        return None
+    health = ask(home, note.endpoint, "health")
+    return Running(note.pid, note.endpoint, health) if health is not None and health.get("pid") == note.pid else None
+
+
+def ask(home: Path, endpoint: str, method: str) -> dict[str, Any] | None:
+    """The result of a call without parameters; None when nobody answers it."""
+    try:
+        with _connected(parse_endpoint(endpoint)) as connected, connected.makefile("rb") as answers:
+            if not endpoint.startswith("unix:"):
+                token = Tokens(home / TOKENS_FILE).owner().secret
+                connected.sendall(encode_request(0, "authenticate", {"token": token}))
+                answers.readline()
+            connected.sendall(encode_request(1, method, {}))
+            answer = cast(object, json.loads(answers.readline()))
+    except (OSError, ValueError, ConfigError):
+        return None
+    result = cast(dict[str, object], answer).get("result") if isinstance(answer, dict) else None
+    return cast(dict[str, Any], result) if isinstance(result, dict) else None
+
+
+def _connected(endpoint: Endpoint) -> socket.socket:
+    if not isinstance(endpoint, UnixEndpoint):
+        return socket.create_connection((endpoint.host, endpoint.port), timeout=_PATIENCE_S)
+    with contextlib.ExitStack() as undo:
+        connected = undo.enter_context(socket.socket(socket.AF_UNIX, socket.SOCK_STREAM))
+        connected.settimeout(_PATIENCE_S)
+        connected.connect(os.fspath(endpoint.path))
+        undo.pop_all()
+        return connected
+
+
+def _note_file(home: Path) -> Path:
+    return home / RUN_FOLDER / _NOTE
+
+
+def log_file(home: Path) -> Path:
+    return home / RUN_FOLDER / LOG_NAME
