@@ -17,7 +17,7 @@ from pathlib import PurePath
 from libravdb_memory.assemble.fill import Rule
 from libravdb_memory.errors import InvalidInputError, NotFoundError, RulesOverrunError
 from libravdb_memory.identity import Json
-from libravdb_memory.ingest.partition import Node, Partition, PartitionCache, Tier, check_hard_budget
+from libravdb_memory.ingest.partition import Node, Partition, PartitionCache, Tier, check_hard_budget, is_core_name
 from libravdb_memory.model import Document, Draft, Record
 from libravdb_memory.store.protocol import Equals, Filter, Key, Put, Remove, Store, Write
 from libravdb_memory.tokens import TokenCounter
@@ -25,7 +25,6 @@ from libravdb_memory.tokens import TokenCounter
 DOCUMENTS = "document"
 VARIANT = "authored:variant"
 _COLLECTIONS: Mapping[Tier, str] = {Tier.HARD: "authored:hard", Tier.SOFT: "authored:soft", Tier.VARIANT: VARIANT}
-_CORE_NAMES = frozenset({"agents.md", "soul.md", "memory.md", "claude.md", "identity.md", "user.md", "tools.md"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,9 +90,10 @@ class AuthoredDocuments:
             for found in (self._partition(record.text),)
         }
 
-    def sourced(self, root: str) -> dict[str, Mapping[str, Json]]:
-        """The facts of every document that was read from this root, by its name."""
-        return {record.id: record.metadata for record in self._records(Equals("metadata.source_root", root))}
+    def sourced(self, root: str | None = None) -> dict[str, Mapping[str, Json]]:
+        """The facts of every document that was read from this root, or from any, by its name."""
+        where = None if root is None else Equals("metadata.source_root", root)
+        return {record.id: record.metadata for record in self._records(where) if "source_root" in record.metadata}
 
     def rulebook(self) -> Rulebook:
         book = self._rulebook
@@ -124,7 +124,7 @@ class AuthoredDocuments:
             else:
                 standing[name] = before
             return refusal
-        core = PurePath(name).name.lower() in _CORE_NAMES if document.core is None else document.core
+        core = is_core_name(PurePath(name).name) if document.core is None else document.core
         facts: dict[str, Json] = {**document.source, "core": core, "partition": divided.key}
         facts["hop_targets"] = list(divided.hop_targets)
         if document.lore:

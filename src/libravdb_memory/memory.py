@@ -342,8 +342,8 @@ class Memory:
         self._indexer.notify()
         return outcomes
 
-    def sourced_documents(self, root: str) -> dict[str, Mapping[str, Json]]:
-        """What is known of the documents that were read from a root of sources, by their names."""
+    def sourced_documents(self, root: str | None = None) -> dict[str, Mapping[str, Json]]:
+        """What is known of the documents that were read from a root of sources, or from any, by their names."""
         self._refuse_closed()
         return self._documents.sourced(root)
 

@@ -34,6 +34,7 @@ COSTLIEST_NAMED = 5
 _LAW = b"partition-1"  # part of every cache key: raise it when the same bytes would be divided otherwise
 _SCANNED = (BlockKind.LIST_ITEM, BlockKind.QUOTE, BlockKind.PARAGRAPH)
 _BOM = "\ufeff"
+_CORE_NAMES = frozenset({"agents.md", "soul.md", "memory.md", "claude.md", "identity.md", "user.md", "tools.md"})
 
 
 class Tier(IntEnum):
@@ -109,6 +110,11 @@ def partition(source: bytes, counter: TokenCounter, *, scan: Scanner = scan_deon
     if blocks and blocks[0].kind is BlockKind.FRONT_MATTER:
         front = read_front_matter(blocks[0].text)
     return Partition(cache_key(source, counter.id), len(source), nodes, front.hop_targets, front.problem)
+
+
+def is_core_name(name: str) -> bool:
+    """Whether a document of this name speaks for the whole: its lore has authority."""
+    return name.lower() in _CORE_NAMES
 
 
 def cache_key(source: bytes, counter_id: str) -> str:
