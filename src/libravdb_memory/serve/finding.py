@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING
 
 from libravdb_memory.errors import EngineError
 from libravdb_memory.model import Record
-from libravdb_memory.retrieve.query import keyword_share
+from libravdb_memory.retrieve.query import keyword_share, phrases_of
 from libravdb_memory.serve.service import Service
 from libravdb_memory.serve.showing import Item
 from libravdb_memory.serve.views import Source, View, view_of
 from libravdb_memory.store.paging import every
-from libravdb_memory.store.protocol import Space, Store
+from libravdb_memory.store.protocol import Space, Store, TextQuery
 
 if TYPE_CHECKING:
     import numpy as np
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     Vector = NDArray[np.float32]
 
 _NEWEST = 256
-"""Records without a vector are looked for among so many of the newest, while others are embedded behind them."""
+"""Records without a vector are looked for among so many of the newest, and so many that have words of the question."""
 _AT_ONCE = 64
 """So many of them are embedded for a question; the others are compared by their words."""
 
@@ -80,39 +80,48 @@ class _Question:
                     yield Scored(scores[item.record.ref], item)
 
     def _scores(self, source: Source, most: int) -> dict[int, float]:
-        if self._vector is None:
-            return self._by_wording(every(self._store, source.collection, source.where))
+        if self._vector is None or self._space is None:
+            return self._one_by_one(source, most)
         k = most if most >= 0 else _size(self._store, source.collection)
         found = self._store.search_vectors(source.collection, self._vector, k, where=source.where)
         scores = {hit.ref: hit.score for hit in found.hits}
-        return scores if found.complete else {**self._not_embedded_yet(source, self._vector), **scores}
+        return scores if found.complete else {**self._one_by_one(source, most), **scores}
 
-    def _not_embedded_yet(self, source: Source, vector: Vector) -> dict[int, float]:
-        newest = self._store.page(source.collection, where=source.where, limit=_NEWEST, newest_first=True).records
-        known = {} if self._space is None else self._store.get_vectors(self._space, [record.ref for record in newest])
-        lacking = [record for record in newest if record.ref not in known]
-        try:
-            return {**self._by_wording(lacking[_AT_ONCE:]), **self._by_meaning(lacking[:_AT_ONCE], vector)}
-        except EngineError:
-            return self._by_wording(lacking)
+    def _one_by_one(self, source: Source, most: int) -> dict[int, float]:
+        """With those that the search by vectors could not see."""
+        records = {record.ref: record for record in self._candidates(source, most)}
+        scores: dict[int, float] = {}
+        if self._vector is not None and self._space is not None:
+            scores = self._store.similarities(source.collection, self._vector, list(records))
+        lacking = [record for ref, record in records.items() if ref not in scores]
+        by_words = {record.ref: keyword_share(self._text, record.text) for record in lacking}
+        scores |= {ref: share for ref, share in by_words.items() if share > 0 or most < 0}
+        return scores if self._vector is None else {**scores, **self._by_meaning(lacking[:_AT_ONCE], self._vector)}
+
+    def _candidates(self, source: Source, most: int) -> Iterable[Record]:
+        """The newest, and those that have words of the question; all of them if all are wanted."""
+        if most < 0:
+            yield from every(self._store, source.collection, source.where)
+            return
+        yield from self._store.page(source.collection, where=source.where, limit=_NEWEST, newest_first=True).records
+        words = TextQuery(phrases_of(self._text))
+        worded = self._store.search_text(source.collection, words, _NEWEST, where=source.where)
+        yield from self._store.fetch([hit.ref for hit in worded]).values()
 
     def _by_meaning(self, records: Sequence[Record], vector: Vector) -> dict[int, float]:
         if not records:
             return {}
         import numpy as np
 
-        rows = self._embedder.embed_documents([record.text for record in records])
+        try:
+            rows = self._embedder.embed_documents([record.text for record in records])
+        except EngineError:
+            return {}
         lengths = np.linalg.norm(rows, axis=1) * np.linalg.norm(vector)
         cosines = np.clip((rows @ vector) / np.maximum(lengths, 1e-12), -1.0, 1.0)
         return {record.ref: float(cosines[row]) for row, record in enumerate(records)}
 
-    def _by_wording(self, records: Iterable[Record]) -> dict[int, float]:
-        shares = {record.ref: keyword_share(self._text, record.text) for record in records}
-        return {ref: share for ref, share in shares.items() if share > 0}
-
     def _embedded(self) -> Vector | None:
-        if self._space is None:
-            return None
         try:
             return self._embedder.embed_query(self._text)
         except EngineError:

@@ -1,0 +1,140 @@
+"""delete, delete_batch, flush_namespace, export_memory."""
+
+from __future__ import annotations
+
+from tests.serve.reference.conftest import Call
+
+from libravdb_memory.serve.service import Service
+
+DURABLE = "I prefer green tea over coffee, every morning"
+
+
+def copy(call: Call, text: str, session: str = "s1", user: str = "ada", number: int = 0) -> None:
+    for kind in ("turns", "user"):
+        turn = f"{user}:after-turn:{number}"
+        call("insert_text", collection=f"{kind}:{user}", id=turn, text=text, metadata={"sessionId": session})
+
+
+def everything(service: Service) -> str:
+    """All that the store holds, as text."""
+    found = []
+    for info in service.store.collections():
+        found += [repr(record) for record in service.store.page(info.name, limit=10_000).records]
+    return "\n".join(found)
+
+
+def test_a_deleted_record_is_gone_and_deleting_it_again_is_fine(call: Call, listed: Call) -> None:
+    for name in ("a", "b", "c"):
+        call("insert_text", collection="global", id=name, text=f"text {name}")
+    assert call("delete", collection="global", id="a") == call("delete", collection="global", id="a") == {"ok": True}
+    assert call("delete_batch", collection="global", ids=["b", "unknown"]) == {"ok": True}
+    assert listed("global") == {"c": "text c"}
+    assert call("delete_batch", collection="nowhere", ids=["x"]) == {"ok": True}
+
+
+def test_a_deleted_turn_is_erased_everywhere(call: Call, speak: Call, service: Service) -> None:
+    speak(DURABLE)
+    speak("something else", number=1)
+    copy(call, DURABLE)
+    assert service.memory.wait(30)
+    call("delete", collection="session:s1", id="s1:after-turn:0")
+    assert "green tea" not in everything(service)
+    assert "something else" in everything(service)
+
+
+def test_a_deleted_memory_takes_its_turn_with_it_and_no_other(call: Call, speak: Call, service: Service) -> None:
+    for session in ("s1", "s2"):
+        speak(f"{DURABLE} in {session}", session=session)
+        copy(call, f"{DURABLE} in {session}", session)
+    call("delete", collection="user:ada", id="ada:after-turn:0@s2")
+    left = everything(service)
+    assert "in s2" not in left
+    assert left.count("morning in s1") == 3
+
+
+def test_a_durable_turn_without_a_copy_can_be_deleted_too(
+    call: Call, speak: Call, listed: Call, service: Service
+) -> None:
+    speak(DURABLE)
+    assert service.memory.wait(30)
+    (durable,) = listed("user:ada")
+    call("delete", collection="user:ada", id=durable)
+    assert "green tea" not in everything(service)
+
+
+def test_deleted_from_the_index_of_turns_a_turn_stays(call: Call, speak: Call, listed: Call, service: Service) -> None:
+    speak(DURABLE)
+    assert service.memory.wait(30)
+    call("delete", collection="turns:ada", id="ada:after-turn:0")
+    assert listed("turns:ada") == {}
+    assert listed("session:s1") == {"s1:after-turn:0": DURABLE}
+
+
+def test_what_the_daemon_keeps_cannot_be_deleted(ask: Call, service: Service) -> None:
+    service.memory.load_document("RULES.md", "- Be kind.")
+    for collection in ("authored:hard", "session_edge:s1", "session_state:s1", "_internal:lifecycle_journal"):
+        answer = ask("delete", {"collection": collection, "id": "RULES.md#000000"})
+        assert answer["error"]["message"].startswith("invalid params: collection ")
+    assert service.store.collections("authored:hard")
+
+
+# ── a whole namespace ────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def test_flushing_a_namespace_erases_all_of_it_and_nothing_of_those_named_alike(
+    call: Call, speak: Call, listed: Call, service: Service
+) -> None:
+    for user in ("u1", "u10", "u1:x"):
+        speak(f"{DURABLE}, said {user}", user=user, session=f"s-{user}")
+        copy(call, f"{DURABLE}, said {user}", f"s-{user}", user)
+        call("session_lifecycle_hint", hook="session_end", sessionId=f"s-{user}", reason=f"reason of {user}")
+        entry = {"text": f"a dream of {user}, long enough", "score": 0.9, "recallCount": 3, "uniqueQueries": 3}
+        call("promote_dream_entries", userId=user, sourceDoc=f"D-{user}.md", entries=[entry])
+    call("insert_text", collection="user:u1:prefs", id="p", text="a preference of u1")
+    assert service.memory.wait(30)
+    others = {name: listed(name) for user in ("u10", "u1:x") for name in (f"user:{user}", f"session:s-{user}")}
+    assert call("flush_namespace", userId="u1") == {"ok": True}
+    for name in ("user:u1", "turns:u1", "session:s-u1", "session_raw:s-u1", "dream:u1", "user:u1:prefs"):
+        assert listed(name) == {}
+    assert others == {name: listed(name) for name in others}
+    assert all(len(found) == 1 for found in others.values())
+    left = everything(service).replace("u1:x", "").replace("u10", "")
+    assert "u1" not in left
+    assert service.memory.verify().ok
+    assert call("flush_namespace", namespace="u1") == {"ok": True}
+
+
+def test_flushing_nobody_is_refused(ask: Call) -> None:
+    for blank in ({}, {"userId": " "}, {"namespace": ""}):
+        assert ask("flush_namespace", blank)["error"]["message"] == "namespace or userId is required"
+
+
+def test_an_export_holds_the_durable_memory_of_one_namespace(call: Call, speak: Call, service: Service) -> None:
+    speak(DURABLE, user="u1", session="a")
+    speak(f"{DURABLE} too", user="u1:x", session="b")
+    call("insert_text", collection="user:u1", id="k", text="kept by the host", metadata={"tag": 1})
+    call("insert_text", collection="user:u1:prefs", id="p", text="a preference")
+    call("insert_text", collection="user:u10", id="k", text="of another")
+    call("insert_text", collection="user:u1:x", id="k", text="of another still")
+    assert service.memory.wait(30)
+    records = call("export_memory", userId="u1")["records"]
+    assert [(found["collection"], found["id"], found["text"]) for found in records] == [
+        ("user:u1", "k", "kept by the host"),
+        ("user:u1", "u1:after-turn:0", DURABLE),
+        ("user:u1:prefs", "p", "a preference"),
+    ]
+    assert records[0]["metadata"]["tag"] == 1
+    assert call("export_memory", namespace="u1", userId="u10") == {"records": records}
+
+
+def test_an_export_of_nobody_is_one_of_everybody(call: Call, speak: Call, service: Service) -> None:
+    speak(DURABLE, user="u1")
+    call("insert_text", collection="user:u10", id="k", text="kept by the host")
+    call("insert_text", collection="user:u10:prefs", id="p", text="a preference")
+    assert service.memory.wait(30)
+    found = [(item["collection"], item["id"]) for item in call("export_memory")["records"]]
+    assert found == [("user:u1", "u1:after-turn:0"), ("user:u10", "k"), ("user:u10:prefs", "p")]
+
+
+def test_an_export_of_nothing_is_empty(call: Call) -> None:
+    assert call("export_memory", userId="nobody") == {"records": []}
