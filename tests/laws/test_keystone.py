@@ -63,13 +63,20 @@ def configured(home: Path) -> Config:
     """Small clusters and a low bound for summaries, so that the graph grows deep; a model is asked whenever it can."""
     base = load_config(environ={"LIBRAVDB_HOME": str(home), "LIBRAVDB_EMBEDDING_BACKEND": "hashed"})
     compaction = replace(
-        base.compaction, cluster_target=3, trigger_tokens=0, fold_tokens=40, fold_fan=2, abstractive_from=0.0
+        base.compaction,
+        cluster_target=3,
+        trigger_tokens=0,
+        fold_tokens=40,
+        fold_fan=2,
+        abstractive_from=0.0,
+        min_align=0.0,
     )
     assembly = replace(base.assembly, startup_budget=STARTUP, tail_share=TAIL_SHARE, kept_receipts=12)
     return replace(base, compaction=compaction, assembly=assembly)
 
 
 places = st.sampled_from(PLACES)
+seldom = st.sampled_from([False, False, False, True])
 moments = st.one_of(st.none(), st.integers(1_600_000_000_000, 1_700_000_000_000))
 kinds = st.sampled_from(["plain", "plain", "plain", "request", "tools", "bundle", "long", "blank", "rule", "again"])
 batches = st.lists(st.tuples(kinds, st.integers(0, len(SENTENCES) - 1), moments), min_size=3, max_size=12)
@@ -85,8 +92,7 @@ budgets = st.one_of(st.integers(0, 60), st.integers(60, 1500))
 prompts = st.sampled_from(
     ["where is the deploy key?", "how many days since Friday?", "lantern", "dreams?", "", "tests"]
 )
-seldom = st.sampled_from([False, False, False, True])
-deeds = st.lists(st.sampled_from(DEEDS), min_size=1, max_size=4).map(tuple)
+deeds = st.lists(st.sampled_from((*DEEDS, "good", "tells all", "tells all")), min_size=1, max_size=4).map(tuple)
 
 
 class Keystone(RuleBasedStateMachine):
@@ -133,7 +139,8 @@ class Keystone(RuleBasedStateMachine):
             known = self.model.session(place)
             return known[-1:]
         written = {"long": f"{text}. " * 25, "blank": " \n", "rule": f"{STANDING} ({text.split()[0]})"}
-        return [Said(name, written.get(kind, text), "user" if number % 3 else "assistant", ts)]
+        role = "user" if number % 3 or kind == "rule" else "assistant"
+        return [Said(name, written.get(kind, text), role, ts)]
 
     def _say(self, place: Place, said: Said) -> None:
         turn = self.memory.ingest(
@@ -144,8 +151,12 @@ class Keystone(RuleBasedStateMachine):
 
     # ── documents ────────────────────────────────────────────────────────────────────────────────────────────────
 
-    @rule(name=st.sampled_from(["AGENTS.md", "notes.md"]), document=documents)
-    def load_document(self, name: str, document: Document) -> None:
+    @rule(name=st.sampled_from(["AGENTS.md", "notes.md"]), document=documents, remove=seldom)
+    def load_or_remove_a_document(self, name: str, document: Document, remove: bool) -> None:
+        if remove and name in self.model.documents:
+            self.memory.remove_document(name)
+            del self.model.documents[name]
+            return
         try:
             self.memory.load_document(name, document.text)
         except RulesOverrunError:
@@ -153,22 +164,20 @@ class Keystone(RuleBasedStateMachine):
             return
         self.model.documents[name] = document
 
-    @precondition(lambda self: self.model.documents)
-    @rule(data=st.data())
-    def remove_document(self, data: st.DataObject) -> None:
-        name = data.draw(st.sampled_from(sorted(self.model.documents)))
-        self.memory.remove_document(name)
-        del self.model.documents[name]
-
     # ── prompts ──────────────────────────────────────────────────────────────────────────────────────────────────
 
-    @rule(place=places, prompt=prompts, budget=budgets, shown=st.integers(0, 4))
-    def assemble(self, place: Place, prompt: str, budget: int, shown: int) -> None:
-        messages = self._messages(place, shown, 0)
-        self._ask(place, prompt, budget, messages, owns=False)
-
-    @rule(place=places, prompt=prompts, budget=budgets, shown=st.integers(0, 8), fresh=st.integers(0, 3))
-    def assemble_owning_the_window(self, place: Place, prompt: str, budget: int, shown: int, fresh: int) -> None:
+    @rule(
+        place=places,
+        prompt=prompts,
+        budget=budgets,
+        shown=st.integers(0, 8),
+        fresh=st.integers(0, 3),
+        owns=st.booleans(),
+    )
+    def assemble(self, place: Place, prompt: str, budget: int, shown: int, fresh: int, owns: bool) -> None:
+        if not owns:
+            self._ask(place, prompt, budget, self._messages(place, shown, 0), owns=False)
+            return
         messages = self._messages(place, shown, fresh)
         context = self._ask(place, prompt, budget, messages, owns=True)
         stored = every(self.memory._store, history_of(place[0]), Equals("group", place[1]))
@@ -272,8 +281,6 @@ class Keystone(RuleBasedStateMachine):
 
     # ── forgetting ───────────────────────────────────────────────────────────────────────────────────────────────
 
-    @precondition(lambda self: self.model.turns)
-    @rule(data=st.data())
     def erase_a_turn(self, data: st.DataObject) -> None:
         place, said = self._some_turn(data)
         assert self.memory.erase(said.id, user=place[0], session=place[1]).records >= 1
@@ -281,9 +288,9 @@ class Keystone(RuleBasedStateMachine):
         self._assert_forgotten([said.text])
 
     @precondition(lambda self: self.model.turns)
-    @rule(data=st.data(), really=seldom, whole_user=st.booleans())
-    def erase_a_session_or_a_user(self, data: st.DataObject, really: bool, whole_user: bool) -> None:
-        if not really:
+    @rule(data=st.data(), much=seldom, whole_user=st.booleans())
+    def erase(self, data: st.DataObject, much: bool, whole_user: bool) -> None:
+        if not much:
             return self.erase_a_turn(data)
         place = data.draw(st.sampled_from(sorted(self.model.turns)))
         gone = [other for other in self.model.turns if other[0] == place[0]] if whole_user else [place]
@@ -313,14 +320,13 @@ class Keystone(RuleBasedStateMachine):
 
     # ── ends and beginnings ──────────────────────────────────────────────────────────────────────────────────────
 
-    @rule()
-    def close_and_open(self) -> None:
-        self.memory.close()
-        self.memory = Memory.open(self.folder / f"store-{self.generation}", config=self.config)
-
-    @rule()
-    def die_and_open(self) -> None:
+    @rule(warning=st.booleans())
+    def end_and_begin(self, warning: bool) -> None:
         """What the files hold when nobody has finished anything is what the next process finds."""
+        if warning:
+            self.memory.close()
+            self.memory = Memory.open(self.folder / f"store-{self.generation}", config=self.config)
+            return
         self.memory._indexer.stop()
         old, self.generation = self.folder / f"store-{self.generation}", self.generation + 1
         new = self.folder / f"store-{self.generation}"
@@ -355,7 +361,7 @@ def run(cases: int, steps: int) -> None:
 
 
 def test_all_sixteen_invariants_hold_after_every_step() -> None:
-    run(cases=14, steps=16)
+    run(cases=9, steps=24)
 
 
 @pytest.mark.long
