@@ -63,7 +63,7 @@ class SourcesSettings:
 
     def __post_init__(self) -> None:
         _check_number("max_file_kb", self.max_file_kb, 1, _MOST_KB)
-        _check_number("debounce_ms", self.debounce_ms, 1, 60_000)
+        _check_number("debounce_ms", self.debounce_ms, 1, 5_000)
         _check_number("poll_s", self.poll_s, 0.01, 86_400)
         for name in ("include", "exclude"):
             try:
