@@ -159,6 +159,15 @@ def test_names_of_the_reference_host_never_stop_a_start(tmp_path: Path) -> None:
     assert load(tmp_path, **dict.fromkeys(UNUSED_VARIABLES, "anything")) == load(tmp_path)
 
 
+def test_the_reference_names_of_the_daemon_are_honoured_unless_ours_are_set(tmp_path: Path) -> None:
+    names = {"LIBRAVDB_RPC_ENDPOINT": "tcp:127.0.0.1:0", "LIBRAVDB_LIFECYCLE_JOURNAL_MAX_ENTRIES": "9"}
+    serve = load(tmp_path, **names).serve
+    assert (serve.endpoint, serve.journal_entries) == ("tcp:127.0.0.1:0", 9)
+    assert load(tmp_path, **names, LIBRAVDB_SERVE_ENDPOINT="unix:/tmp/a.sock").serve.endpoint == "unix:/tmp/a.sock"
+    assert "LIBRAVDB_LIFECYCLE" in refusal(tmp_path, LIBRAVDB_LIFECYCLE_JOURNAL_MAX_ENTRIES="many")
+    assert "serve.endpoint" in refusal(tmp_path, LIBRAVDB_RPC_ENDPOINT="nowhere")
+
+
 @pytest.mark.parametrize("place", ["model", "model/model.onnx"])
 def test_the_reference_names_of_a_local_model_are_honoured(tmp_path: Path, place: str) -> None:
     embedding = load(
@@ -195,6 +204,7 @@ def test_every_part_of_the_configuration_is_a_section() -> None:
         "assembly",
         "compaction",
         "summary",
+        "serve",
         "sources",
     }
 

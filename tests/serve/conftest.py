@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from typing import Any, TypeAlias
 
 import pytest
+from tests.serve.process import Daemons, short_folder
 
 from libravdb_memory import Memory
 from libravdb_memory.config import Config
@@ -50,3 +51,14 @@ def call(ask: Call) -> Call:
         return answer["result"]
 
     return called
+
+
+@pytest.fixture
+def daemons() -> Iterator[Daemons]:
+    """Starts real daemons on one home."""
+    with short_folder() as folder:
+        started = Daemons(folder / "home")
+        try:
+            yield started
+        finally:
+            started.end()

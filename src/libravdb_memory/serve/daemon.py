@@ -27,7 +27,7 @@ from libravdb_memory.serve.access import SAME_USER, TOKENS_FILE, Tokens
 from libravdb_memory.serve.connection import Connection, Shared
 from libravdb_memory.serve.dispatch import Dispatcher
 from libravdb_memory.serve.endpoint import Endpoint, TcpEndpoint, UnixEndpoint, default_endpoint, parse_endpoint
-from libravdb_memory.serve.ownership import tcp_listener, unix_listener
+from libravdb_memory.serve.ownership import BACKLOG, tcp_listener, unix_listener
 from libravdb_memory.serve.running import announced
 from libravdb_memory.serve.service import Service
 from libravdb_memory.serve.settings import ServeSettings
@@ -75,7 +75,7 @@ class _Daemon:
         shared = self._shared(dispatcher)
         stopping = _on_signals(loop)
         create = loop.create_unix_server if isinstance(self.endpoint, UnixEndpoint) else loop.create_server
-        server = await create(lambda: Connection(shared), sock=self.listener)
+        server = await create(lambda: Connection(shared), sock=self.listener, backlog=BACKLOG)
         _log.info("listening on %s, process %d", _bound(self.endpoint, self.listener), os.getpid())
         ready()
         await stopping.wait()

@@ -1,15 +1,11 @@
-"""Every method of the daemon: ours, and those of the reference protocol.
-
-Law: where both have a name, ours answers; its answer has all that the reference's has.
-"""
+"""Every method of the daemon: ours, and those of the reference protocol."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
 
 from libravdb_memory.identity import Json
-from libravdb_memory.serve import own
+from libravdb_memory.serve import own, reference
 from libravdb_memory.serve.access import TOKENS_FILE, Access, Tokens
 from libravdb_memory.serve.methods import NOTHING, Method, Result, Table, table_of
 from libravdb_memory.serve.service import Service
@@ -41,13 +37,4 @@ AUTHENTICATE: Method[Identity] = Method(
 
 
 def every_method() -> Table:
-    ours = table_of([AUTHENTICATE, *own.METHODS])
-    return table_of([*ours.values(), *(method for method in _reference() if method.name not in ours)])
-
-
-def _reference() -> tuple[Method[Any], ...]:
-    try:
-        from libravdb_memory.serve import reference
-    except ImportError:
-        return ()
-    return reference.METHODS
+    return table_of([AUTHENTICATE, *own.METHODS, *reference.METHODS])
