@@ -8,6 +8,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from libravdb_memory import Config, Memory
 from libravdb_memory.errors import ConfigError, RulesOverrunError, StoreFullError
@@ -373,3 +375,58 @@ def test_settings_that_make_no_sense_are_refused_by_name(given: dict[str, object
     with pytest.raises(ConfigError) as caught:
         SourcesSettings(**given)  # type: ignore[arg-type]
     assert named in str(caught.value)
+
+
+# ── any history of files ─────────────────────────────────────────────────────────────────────────────────────────
+
+PLACES = ("a.md", "b.md", "x/a.md", "x/y/c.md", "z/MEMORY.md")
+steps = st.one_of(
+    st.tuples(st.just("write"), st.sampled_from(PLACES), st.sampled_from(["One.", "Two.", "Three."])),
+    st.tuples(st.just("delete"), st.sampled_from(PLACES), st.just("")),
+    st.tuples(st.just("move"), st.sampled_from(PLACES), st.sampled_from(PLACES)),
+    st.tuples(st.just("spoil"), st.sampled_from(PLACES), st.just("")),
+    st.tuples(st.just("pass"), st.just(""), st.just("")),
+    st.tuples(st.just("restart"), st.just(""), st.just("")),
+)
+
+
+def take_step(folder: Path, what: str, place: str, other: str) -> None:
+    path = folder / place
+    if what == "write":
+        write(path, other)
+    elif what == "delete":
+        path.unlink(missing_ok=True)
+    elif what == "move" and path.exists():
+        (folder / other).parent.mkdir(parents=True, exist_ok=True)
+        path.rename(folder / other)
+    elif what == "spoil" and path.exists():
+        path.write_bytes(b"\0")
+
+
+def readable(folder: Path) -> dict[str, str]:
+    files = {path.relative_to(folder).as_posix(): path.read_text("utf-8") for path in folder.rglob("*.md")}
+    return {path: text for path, text in files.items() if text != "\0"}
+
+
+@settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
+@given(history=st.lists(steps, min_size=1, max_size=25))
+def test_after_any_history_the_documents_are_the_readable_files(
+    memory: Memory, tmp_path_factory: pytest.TempPathFactory, history: list[tuple[str, str, str]]
+) -> None:
+    folder = tmp_path_factory.mktemp("root")
+    root = Root(folder.name, folder)
+    loader = Loader(root, memory)
+    for what, place, other in history:
+        take_step(folder, what, place, other)
+        if what == "restart":
+            loader = Loader(root, memory)
+        elif what == "pass":
+            loader.run()
+    loader.run()
+    expected = readable(folder)
+    kept = {name.removeprefix(f"{root.name}/") for name in memory.sourced_documents(root.name)}
+    texts = {name: found.nodes[0].text for name, found in memory.documents().items()}
+    assert {path: texts[f"{root.name}/{path}"] for path in expected} == expected
+    assert kept - set(expected) <= {path.relative_to(folder).as_posix() for path in folder.rglob("*.md")}
+    assert not loader.run().did_something and memory.verify().ok
+    memory.change_documents(remove=list(memory.sourced_documents(root.name)))
