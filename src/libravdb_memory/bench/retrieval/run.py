@@ -11,7 +11,7 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, cast
 
 from libravdb_memory.bench import machine
 from libravdb_memory.bench.retrieval import compare
@@ -90,7 +90,14 @@ def settings_in_force(config: Config) -> dict[str, object]:
     values: dict[str, object] = {}
     for setting in known_settings():
         if setting.section and not setting.key.endswith("_paths"):
-            value = getattr(getattr(config, setting.section), setting.key)
-            values[setting.name] = Path(value).name if setting.is_path and value else value
+            values[setting.name] = _published(getattr(getattr(config, setting.section), setting.key), setting.is_path)
     values["assembly.tokenizer"] = Path(config.assembly.tokenizer).name
     return values
+
+
+def _published(value: object, is_path: bool) -> object:
+    """As JSON has it, so that it equals what an earlier run wrote."""
+    if isinstance(value, tuple):
+        items = cast("tuple[object, ...]", value)
+        return [_published(item, is_path or isinstance(item, Path)) for item in items]
+    return Path(str(value)).name if is_path and value else value
