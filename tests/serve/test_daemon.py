@@ -237,6 +237,25 @@ def is_served(daemon: Daemon) -> bool:
             return False
 
 
+def test_unfinished_frames_of_many_clients_together_are_bounded(daemons: Daemons) -> None:
+    daemon = daemons(SERVE_MAX_FRAME_MB="1")
+    clients = [daemon.client() for _ in range(24)]
+    try:
+        with daemon.client() as other:
+            before = daemon.resident_bytes()
+            for client in clients:
+                with suppress(ConnectionError):
+                    client.raw(b"x" * 1_000_000)
+                assert other.call("health")["ok"] is True
+            assert daemon.resident_bytes() - before < 60 << 20
+        assert clients[-1].read()["error"]["message"] == "too much is being sent at once"
+        clients[0].raw(b'\n{"id":1,"method":"health"}\n')
+        assert [clients[0].read()["id"] for _ in range(2)] == [None, 1]
+    finally:
+        for client in clients:
+            client.close()
+
+
 @pytest.mark.parametrize("count", [2000, pytest.param(10_000, marks=pytest.mark.long)])
 def test_idle_connections_cost_little_and_the_daemon_goes_on(daemons: Daemons, count: int) -> None:
     with_room_for(count)
@@ -347,6 +366,20 @@ def test_a_daemon_told_to_stop_answers_what_it_has_begun(daemons: Daemons) -> No
                 assert answer["error"]["code"] == -32031
                 with pytest.raises(NotFoundError):
                     memory.get(name, user="ada", session="s1")
+
+
+def test_a_model_that_never_answers_does_not_hold_up_the_end(daemons: Daemons) -> None:
+    with endpoint_that_never_answers() as address:
+        daemon = daemons(**never_ready(address), SERVE_DRAIN_S="0")
+        with daemon.client() as client:
+            client.send("memory_search", userId="ada", query="?")
+            stored = client.send("ingest_message", **ADA, id="t1", text="kept")
+            assert client.read()["id"] == stored
+            began = time.monotonic()
+            assert daemon.stop() == 0
+            assert time.monotonic() - began < 30
+        with daemons(**never_ready(address)).client() as client:
+            assert client.call("memory_get", **ADA, id="t1")["turn"]["text"] == "kept"
 
 
 def test_idle_clients_do_not_hold_up_the_end(daemons: Daemons) -> None:

@@ -13,6 +13,7 @@ import logging
 import os
 import signal
 import socket
+import threading
 import time
 from collections.abc import Callable, Coroutine
 from dataclasses import dataclass, replace
@@ -35,6 +36,7 @@ from libravdb_memory.serve.table import every_method
 
 _log = logging.getLogger(__name__)
 _FLUSH_S = 2.0
+_CLOSE_S = 5.0
 _SPARE_FILES = 128
 
 
@@ -43,14 +45,16 @@ def endpoint_of(config: Config) -> Endpoint:
     return parse_endpoint(chosen) if chosen else default_endpoint(config.home)
 
 
-def serve(config: Config, ready: Callable[[str], None]) -> None:
-    """Until a signal ends it. `ready` is told the endpoint."""
+def serve(config: Config, ready: Callable[[str], None]) -> bool:
+    """Until a signal ends it. `ready` is told the endpoint. False when something under way could not be ended: then
+    the process must not wait for its threads either."""
     endpoint = endpoint_of(config)
     _check_reach(endpoint, config.serve)
     with contextlib.ExitStack() as open_parts:
-        memory = open_parts.enter_context(Memory.open(config=config))
-        store = memory.store
-        service = Service(memory, store, Journal(store, config.serve.journal_entries), config, _now_ms)
+        memory = Memory.open(config=config)
+        closing = _Closing(memory, config.serve.drain_s + _CLOSE_S)
+        open_parts.callback(closing.close)
+        service = Service(memory, memory.store, Journal(memory.store, config.serve.journal_entries), config, _now_ms)
         listening = unix_listener(endpoint) if isinstance(endpoint, UnixEndpoint) else tcp_listener(endpoint)
         listener = open_parts.enter_context(listening)
         if isinstance(endpoint, TcpEndpoint):
@@ -59,7 +63,34 @@ def serve(config: Config, ready: Callable[[str], None]) -> None:
         open_parts.enter_context(announced(config.home, where))
         daemon = _Daemon(service, endpoint, listener, _with_room_for_files(config.serve))
         asyncio.run(daemon.run(lambda: ready(where)))
+        closing.close()  # while its note is still there: who waits for that may start the next one
     _log.info("stopped")
+    return closing.done.is_set()
+
+
+class _Closing:
+    """Closes a memory once. A model that never answers is not waited for: whatever was acknowledged is on disk."""
+
+    def __init__(self, memory: Memory, patience_s: float) -> None:
+        self._memory = memory
+        self._patience_s = patience_s
+        self._begun = False
+        self.done = threading.Event()
+
+    def close(self) -> None:
+        if self._begun:
+            return
+        self._begun = True
+        threading.Thread(target=self._close, name="libravdb-closing", daemon=True).start()
+        if not self.done.wait(self._patience_s):
+            _log.warning("something under way does not end (a model that does not answer?); it is left")
+
+    def _close(self) -> None:
+        try:
+            self._memory.close()
+        except Exception as error:  # the thread's outermost frame; the process ends all the same
+            _log.error("the store was not closed well: %r", error, exc_info=error)
+        self.done.set()
 
 
 @dataclass(slots=True)

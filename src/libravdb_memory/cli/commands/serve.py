@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import logging
+import os
 import sys
 
 import click
 
+from libravdb_memory.cli.exit_codes import OK
 from libravdb_memory.cli.invocation import Invocation, command
 from libravdb_memory.config import load_config
 
@@ -23,7 +26,9 @@ def serve(invocation: Invocation, endpoint: str | None) -> None:
 
     log_to(debug=invocation.debug)
     config = load_config(overrides={"db_path": invocation.db, "serve.endpoint": endpoint})
-    daemon.serve(config, _tell)
+    if not daemon.serve(config, _tell):
+        logging.shutdown()
+        os._exit(OK)
 
 
 def _tell(endpoint: str) -> None:
