@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from libravdb_memory import Config, Memory
@@ -408,7 +408,9 @@ def readable(folder: Path) -> dict[str, str]:
     return {path: text for path, text in files.items() if text != "\0"}
 
 
-@settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
+@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
+@example(history=[("write", "a.md", "One."), ("pass", "", ""), ("write", "a.md", "Two.")])
+@example(history=[("write", "a.md", "One."), ("restart", "", ""), ("pass", "", ""), ("move", "a.md", "x/a.md")])
 @given(history=st.lists(steps, min_size=1, max_size=25))
 def test_after_any_history_the_documents_are_the_readable_files(
     memory: Memory, tmp_path_factory: pytest.TempPathFactory, history: list[tuple[str, str, str]]
