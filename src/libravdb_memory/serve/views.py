@@ -115,9 +115,7 @@ def _is_reserved(name: str, head: str) -> bool:
 def reach_of(store: Store, name: str, *, writes: bool = False) -> frozenset[str]:
     """The namespaces that a call on this collection touches. What everybody may read is in none."""
     view = view_of(store, name)
-    if view.kind in _SESSION_KINDS.values():
-        return frozenset(view.namespaces or (f"session:{view.about}",))
-    if view.namespaces:
+    if view.namespaces or view.kind in _SESSION_KINDS.values():  # a session that is nobody's holds nothing
         return frozenset(view.namespaces)
     shared = view.kind in ("authored", "reserved") or view.name == "global"
     return frozenset() if shared and not writes else EVERYTHING

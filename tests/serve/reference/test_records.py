@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
+
 from tests.serve.reference.conftest import Call
 
 from libravdb_memory.serve.service import Service
@@ -103,6 +105,24 @@ def test_two_sessions_that_number_their_turns_alike_keep_both(call: Call, speak:
     assert listed("session:s2") == {"s2:after-turn:0": "first words of s2"}
 
 
+def test_many_sessions_may_store_their_first_turns_at_once(call: Call, listed: Call) -> None:
+    def store(session: str) -> None:
+        for number in range(5):
+            call(
+                "insert_text",
+                collection="turns:ada",
+                id=f"ada:after-turn:{number}",
+                text=f"words of {session}",
+                metadata={"sessionId": session, "role": "user"},
+            )
+
+    with ThreadPoolExecutor(8) as pool:
+        list(pool.map(store, [f"s{number}" for number in range(8)]))
+    assert sorted(listed("turns:ada").values()) == sorted(
+        f"words of s{number}" for number in range(8) for _ in range(5)
+    )
+
+
 def test_what_the_gate_made_durable_is_in_user_and_once_however_many_copies(
     call: Call, speak: Call, listed: Call, service: Service
 ) -> None:
@@ -180,3 +200,10 @@ def test_counts_of_use_rise_for_the_records_named(call: Call, speak: Call) -> No
 def test_a_text_put_into_a_session_is_a_turn_of_it(call: Call, listed: Call) -> None:
     call("insert_text", collection="session:s1", id="s1:t", text="hello", metadata={"userId": "ada"})
     assert listed("session_raw:s1") == {"s1:t": "hello"}
+
+
+def test_a_memory_delivered_again_may_have_been_judged_anew(ask: Call, call: Call) -> None:
+    memory = {"collection": "user:ada", "id": "ada:t", "text": "I prefer tea", "metadata": {"gating_score": 0.5}}
+    assert ask("insert_text", memory) == ask("insert_text", {**memory, "metadata": {"gating_score": 0.4}})
+    assert results(call, "user:ada")[0]["metadata"]["gating_score"] == 0.5  # type: ignore[index]
+    assert "error" in ask("insert_text", {**memory, "metadata": {"gating_score": 0.5, "role": "user"}})

@@ -8,9 +8,10 @@ from typing import Any
 
 from libravdb_memory.identity import Json
 from libravdb_memory.ingest.turns import checked_metadata, checked_name
+from libravdb_memory.serve import sessions
 from libravdb_memory.serve.methods import EVERYTHING, Method, Result
 from libravdb_memory.serve.service import Service
-from libravdb_memory.serve.views import hint_item, reach_of
+from libravdb_memory.serve.views import hint_item
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,8 +66,11 @@ def list_lifecycle_journal(service: Service, params: Entries) -> Result:
 
 
 def _reach(service: Service, params: Hint | Entries) -> frozenset[str]:
+    """Whose session it is; one that is nobody's yet stands for itself."""
     session = params.session_id.strip()
-    return reach_of(service.store, f"session:{session}") if session else EVERYTHING
+    if not session:
+        return EVERYTHING
+    return frozenset(sessions.owners(service.store, session) or (f"session:{session}",))
 
 
 METHODS: tuple[Method[Any], ...] = (

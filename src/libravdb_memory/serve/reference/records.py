@@ -16,7 +16,7 @@ from libravdb_memory.errors import ConflictError, NotFoundError
 from libravdb_memory.identity import Json
 from libravdb_memory.ingest.secrets import mask
 from libravdb_memory.ingest.turns import checked_metadata, checked_name, checked_text
-from libravdb_memory.model import Draft
+from libravdb_memory.model import Draft, Record
 from libravdb_memory.namespaces import history_of, resolve_namespace
 from libravdb_memory.serve import sessions
 from libravdb_memory.serve.erasing import copies_of
@@ -70,15 +70,33 @@ def insert_text(service: Service, params: Text) -> Result:
 
 
 def _put(store: Store, draft: Draft, *, ts_given: bool) -> None:
-    """Two sessions of a user may number their turns alike: the later one stands under an id with its own name."""
     try:
+        _put_apart(store, draft, ts_given=ts_given)
+    except ConflictError:  # another session may have been faster with the same id
+        _put_apart(store, draft, ts_given=ts_given)
+
+
+def _put_apart(store: Store, draft: Draft, *, ts_given: bool) -> None:
+    """Two sessions of a user may number their turns alike: the later one stands under an id with its own name."""
+    there = store.get(Key(draft.collection, draft.id))
+    session = draft.metadata.get("sessionId")
+    if there is not None and isinstance(session, str) and there.metadata.get("sessionId") != session:
+        draft = replace(draft, id=apart(draft.id, session))
+        there = store.get(Key(draft.collection, draft.id))
+    if there is None or not _is_judged_anew(there, draft):
         store.commit([Put(draft, ts_given=ts_given)])
-    except ConflictError:
-        session, there = draft.metadata.get("sessionId"), store.get(Key(draft.collection, draft.id))
-        theirs = None if there is None else there.metadata.get("sessionId")
-        if not isinstance(session, str) or session == theirs:
-            raise
-        store.commit([Put(replace(draft, id=apart(draft.id, session)), ts_given=ts_given)])
+
+
+def _is_judged_anew(there: Record, draft: Draft) -> bool:
+    """The same again, but for what a host was told by the gate: asked later, it tells otherwise."""
+    facts = [
+        {key: known[key] for key in known if not _is_of_the_gate(key)} for known in (there.metadata, draft.metadata)
+    ]
+    return there.text == draft.text and facts[0] == facts[1] and there.metadata != draft.metadata
+
+
+def _is_of_the_gate(key: str) -> bool:
+    return key.startswith("gating_") or key == "stability_weight"
 
 
 def _note_copy(store: Store, view: View, params: Text) -> None:
