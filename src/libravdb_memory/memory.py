@@ -140,7 +140,7 @@ class Memory:
         self._excluding = excluding
         self._making = threading.Lock()
         self._made: Compactor | None = None
-        self._overflow = Overflow(config.compaction, self._compactor)
+        self._overflow = Overflow(config.compaction, self._compactor, lambda seconds: self._indexer.wait(seconds))
         self._owner = os.getpid()
         self._indexer = Indexer(store, embedder, then=self._after_embedding)
         self._beside = Beside()

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from libravdb_memory.compacting import Compactor
 
 _log = logging.getLogger(__name__)
+_PATIENCE_S, _ASKED_EVERY_S = 30.0, 0.2
+"""How long embedding goes first; where turns keep coming, both go on side by side."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,11 +36,15 @@ class OverflowState:
 
 
 class Overflow:
-    """`compactor` is asked for when there is something to do."""
+    """`compactor` is asked for when there is something to do. `embedded` waits so many seconds until turns are embedded
+    and says whether they are: that comes first, and a turn that has its vector need not be given one again."""
 
-    def __init__(self, settings: CompactionSettings, compactor: Callable[[], Compactor]) -> None:
+    def __init__(
+        self, settings: CompactionSettings, compactor: Callable[[], Compactor], embedded: Callable[[float], bool]
+    ) -> None:
         self._trigger = settings.trigger_tokens
         self._compactor = compactor
+        self._embedded = embedded
         self._changed = threading.Condition()
         self._piled: dict[tuple[str, str], int] = {}
         self._left: dict[tuple[str, str], int] = {}
@@ -112,6 +118,7 @@ class Overflow:
                 del self._waiting[mine]
                 self._running = True
             try:
+                self._let_embedding_go_first()
                 self._look_at(*mine)
                 self._failure = None
             except StoreClosedError:
@@ -120,6 +127,11 @@ class Overflow:
                 expected = isinstance(error, LibraVDBError)
                 _log.warning("a session was not compacted: %s", error, exc_info=not expected)
                 self._failure = str(error) if expected else repr(error)
+
+    def _let_embedding_go_first(self) -> None:
+        deadline = time.monotonic() + _PATIENCE_S
+        while not self._stopping and time.monotonic() < deadline and not self._embedded(_ASKED_EVERY_S):
+            pass
 
     def _look_at(self, namespace: str, session: str) -> None:
         """Until too little has piled up; what was declined does not count until more comes."""

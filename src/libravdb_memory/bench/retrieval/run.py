@@ -49,7 +49,9 @@ def run(options: Options, stage: Stage) -> dict[str, Any]:
     data = read_all(options.data)
     data = data if options.limit is None else limited(data, options.limit)
     with tempfile.TemporaryDirectory(prefix="libravdb-bench-") as folder:
-        config = load_config(overrides={"db_path": Path(folder), "retrieval.profile": options.profile})
+        # Questions are asked in sessions of their own, where no summary is shown: making them would only take time.
+        overrides = {"db_path": Path(folder), "retrieval.profile": options.profile, "compaction.trigger_tokens": 0}
+        config = load_config(overrides=overrides)
         answers, results = _measured(options, config, data, stage)
     results |= {
         "config": settings_in_force(config)
