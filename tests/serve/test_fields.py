@@ -143,6 +143,8 @@ def test_what_is_required_and_absent_or_blank_is_told_in_the_words_of_the_refere
         ({"force": 1}, "invalid params: force must be true or false, not a number"),
         ({"names": "x"}, "invalid params: names must be a list, not text"),
         ({"names": ["x", None]}, "invalid params: names[1] must be text, not null"),
+        ({"names": ["a\ud83d"]}, "invalid params: names[0] has half a surrogate pair at character 1"),
+        ({"exclude": {"\ud83d": []}}, "invalid params: exclude has half a surrogate pair at character 0"),
         ({"mode": "both"}, "invalid params: mode must be one of augment, own, not 'both'"),
         ({"inner": []}, "invalid params: inner must be an object, not a list"),
         ({"inner": {"size": 1}}, "inner.doc is required"),

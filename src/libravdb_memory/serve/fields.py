@@ -108,7 +108,9 @@ def _value(hint: Any, given: Json, name: str) -> object:
         return _choice(get_args(hint), given, name)
     if origin is not None and issubclass(origin, Mapping):
         inner = get_args(hint)[1]
-        return {key: _value(inner, value, f"{name}.{key}") for key, value in _object(given, name).items()}
+        return {
+            _speakable(key, name): _value(inner, value, f"{name}.{key}") for key, value in _object(given, name).items()
+        }
     if hint in _SCALARS:
         return _scalar(hint, given, name)
     return given  # any JSON
@@ -138,10 +140,19 @@ def _scalar(hint: type, given: Json, name: str) -> object:
     elif isinstance(given, int | float):
         good = _number(hint, given, name)
     else:
-        good = given if hint is str and isinstance(given, str) else None
+        good = _speakable(given, name) if hint is str and isinstance(given, str) else None
     if good is None:
         raise InvalidParamsError(name, f"must be {_SCALARS[hint]}, not {_kind(given)}")
     return good
+
+
+def _speakable(text: str, name: str) -> str:
+    """Half of a surrogate pair can be written in JSON, and neither stored nor searched."""
+    try:
+        text.encode()
+    except UnicodeEncodeError as error:
+        raise InvalidParamsError(name, f"has half a surrogate pair at character {error.start}") from None
+    return text
 
 
 def _number(hint: type, given: int | float, name: str) -> int | float | None:
