@@ -5,10 +5,19 @@ python tools/generate_docs.py [--check]
 
 from __future__ import annotations
 
+import json
 import sys
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 from libravdb_memory.config import CONFIG_FILE, UNUSED_VARIABLES, Setting, known_settings
+from libravdb_memory.serve import own
+from libravdb_memory.serve.failures import BUSY, BY_ERROR, STOPPING
+from libravdb_memory.serve.fields import json_schema
+from libravdb_memory.serve.jsonrpc import INVALID_REQUEST, PARSE_ERROR, UNKNOWN_METHOD
+from libravdb_memory.serve.methods import Method
+from libravdb_memory.serve.table import AUTHENTICATE, every_method
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -71,7 +80,100 @@ def _default(setting: Setting) -> str:
     )
 
 
-PAGES = {ROOT / "docs" / "reference" / "settings.md": settings_page}
+# ── the protocol of the daemon ───────────────────────────────────────────────────────────────────────────────────
+
+_RPC = """<!-- Made by tools/generate_docs.py from the table of methods; edit that. -->
+# The protocol of the daemon
+
+Newline-delimited JSON-RPC 2.0, UTF-8, over `unix:/path` or `tcp:host:port`; `libravdb serve` prints where it listens.
+One line is one call, one line is one answer:
+
+```
+{"jsonrpc":"2.0","id":1,"method":"memory_search","params":{"userId":"ada","query":"where is the deploy key?"}}
+{"jsonrpc":"2.0","id":1,"result":{"results":[],"degraded":[]}}
+```
+
+- Calls may be sent without waiting for answers. Answers carry the id of their call and come in any order; what is sent
+  to one session is stored in the order in which it was sent.
+- `params` may be absent. Null counts as absent, an unknown name is ignored, a wrong type is refused by name. Whole
+  numbers may be written as 4.0.
+- An error has `code`, `message` and usually `data.kind`. A bad line is answered too, and the connection goes on. A line
+  may have 16 MB (`serve.max_frame_mb`) and 128 levels.
+- A call without `id` gets no answer. Batches are refused.
+- A unix socket is for processes of its owner. Over TCP a connection must begin with `authenticate`; the owner's token
+  is in `tokens.json` in the home. A token may be limited to namespaces: then only methods about these answer.
+- A namespace is the `userId`; without one `session-key:<sessionKey>`, else `agent-id:<agentId>`, else
+  `session:<sessionId>`.
+
+The same as JSON Schema: [rpc.schema.json](rpc.schema.json).
+"""
+
+
+def rpc_page() -> str:
+    ours = {AUTHENTICATE.name, *(method.name for method in own.METHODS)}
+    table = every_method()
+    parts = [_RPC, "\n## Codes of errors\n\n", "\n".join(_codes()), "\n"]
+    for title, methods in (
+        ("Methods", [method for method in table.values() if method.name in ours]),
+        ("Methods of the reference protocol", [method for method in table.values() if method.name not in ours]),
+    ):
+        parts.append(f"\n## {title}\n")
+        parts += [_method(method) for method in methods]
+    return "".join(parts)
+
+
+def rpc_schema() -> str:
+    methods = {
+        method.name: {"description": method.summary, "params": json_schema(method.params)}
+        for method in every_method().values()
+    }
+    return json.dumps({"methods": methods}, indent=2, ensure_ascii=False) + "\n"
+
+
+def _codes() -> Iterator[str]:
+    yield "| code | meaning |"
+    yield "|---|---|"
+    yield f"| {PARSE_ERROR} | the line is no JSON |"
+    yield f"| {INVALID_REQUEST} | the line is no call |"
+    yield f"| {UNKNOWN_METHOD} | there is no such method |"
+    named: dict[int, list[str]] = {}
+    for kind, code in BY_ERROR:
+        named.setdefault(code, []).append(kind.__name__)
+    for code, names in sorted(named.items(), reverse=True):
+        yield f"| {code} | {', '.join(f'`{name}`' for name in names)} |"
+    yield f"| {BUSY} | too many connections, or too much sent at once |"
+    assert STOPPING in named
+
+
+def _method(method: Method[Any]) -> str:
+    schema: Any = json_schema(method.params)
+    needed = set(schema.get("required", ()))
+    text = f"\n### `{method.name}`\n\n{method.summary}\n"
+    if schema["properties"]:
+        text += "\n| parameter | takes | default | meaning |\n|---|---|---|---|\n"
+    for name, shape in schema["properties"].items():
+        default = "required" if name in needed else f"`{json.dumps(shape['default'])}`" if "default" in shape else "–"
+        text += f"| `{name}` | {_takes(shape)} | {default} | {shape.get('description', '–')} |\n"
+    return text
+
+
+def _takes(shape: Any) -> str:
+    if "enum" in shape:
+        return " or ".join(f"`{value}`" for value in shape["enum"])
+    if shape.get("type") == "array":
+        return f"list: {_takes(shape['items'])}"
+    if shape.get("type") == "object" and "properties" in shape:
+        return "object: " + ", ".join(f"`{name}`" for name in shape["properties"])
+    kinds = {"string": "text", "integer": "whole number", "number": "number", "boolean": "true or false"}
+    return kinds.get(str(shape.get("type")), "object" if shape.get("type") == "object" else "JSON")
+
+
+_REFERENCE = ROOT / "docs" / "reference"
+PAGES = {
+    _REFERENCE / "settings.md": settings_page,
+    _REFERENCE / "rpc.md": rpc_page,
+    _REFERENCE / "rpc.schema.json": rpc_schema,
+}
 
 
 def main(arguments: list[str]) -> int:
