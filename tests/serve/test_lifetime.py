@@ -66,6 +66,14 @@ def test_a_daemon_is_started_once_watched_and_stopped(home: Home) -> None:
     assert home.run("daemon", "logs", "-n", "1").stdout.count("\n") == 1
 
 
+def test_a_daemon_over_tcp_is_watched_and_stopped_with_the_owner_s_token(home: Home) -> None:
+    home.environment["LIBRAVDB_RPC_ENDPOINT"] = "tcp:127.0.0.1:0"
+    started = json.loads(home.run("daemon", "start", "--json").stdout)
+    assert started["endpoint"].startswith("tcp:127.0.0.1:")
+    assert json.loads(home.run("daemon", "status", "--json").stdout)["status"]["ok"] is True
+    assert json.loads(home.run("daemon", "stop", "--json").stdout)["stopped"] is True
+
+
 def test_a_daemon_that_cannot_start_says_why(home: Home) -> None:
     home.path.mkdir()
     (home.path / "data.libravdb").write_text("a file of another program")

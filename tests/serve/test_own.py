@@ -106,6 +106,14 @@ def test_a_delivery_whose_key_was_used_for_something_else_is_refused(call: Call,
     assert answer["error"]["code"] == -32003
 
 
+def test_a_message_edited_under_its_old_id_is_kept_beside_the_first(call: Call) -> None:
+    first, edited = ({"role": "user", "id": "m1", "content": text} for text in ("at nine", "at ten"))
+    assert call("after_turn", **ADA, advancementKey="k1", messages=[first])["ids"] == ["m1"]
+    again = [call("after_turn", **ADA, advancementKey="k2", messages=[edited])["ids"] for _ in range(2)]
+    assert again == [["k2:0"], ["k2:0"]]
+    assert [entry["text"] for entry in call("memory_history", **ADA)["entries"]] == ["at nine", "at ten"]
+
+
 def test_without_a_key_a_host_may_send_its_whole_list_each_time(call: Call) -> None:
     assert call("after_turn", **ADA, messages=MESSAGES[:1])["stored"] == 1
     assert call("after_turn", **ADA, messages=MESSAGES)["stored"] == len(MESSAGES) - 1

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, Literal
 
+from libravdb_memory.errors import ConflictError
 from libravdb_memory.hosting import checked_messages, spoken, store_messages
 from libravdb_memory.identity import Json
 from libravdb_memory.namespaces import history_of
@@ -77,12 +79,15 @@ def after_turn(service: Service, params: AfterTurn) -> Result:
         return {"ok": True, "stored": store_messages(service.store, memory.ingest, namespace, session, messages)}
     ids: list[Json] = []
     for said in spoken(messages):
-        name = said.id or f"{key}:{said.at}"
-        ids.append(
-            memory.ingest(
-                said.text, user=namespace, session=session, role=said.role, id=name, metadata=dict(said.facts)
-            ).id
-        )
+        under_key = f"{key}:{said.at}"
+        keep = partial(memory.ingest, said.text, user=namespace, session=session, role=said.role)
+        try:
+            turn = keep(id=said.id or under_key, metadata=dict(said.facts))
+        except ConflictError:
+            if said.id is None:
+                raise
+            turn = keep(id=under_key, metadata=dict(said.facts))  # edited under its old id: both versions were said
+        ids.append(turn.id)
     return {"ok": True, "stored": len(ids), "ids": ids}
 
 
