@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import threading
 import time
 from collections.abc import Iterator
 from dataclasses import replace
@@ -157,10 +158,16 @@ def test_only_what_is_like_its_turns_is_taken_from_an_endpoint(
 def test_closing_is_prompt_while_an_endpoint_hangs(
     hashed: Config, tmp_path: Path, endpoint: Endpoint, asked_first: bool
 ) -> None:
-    endpoint.answers = first_well_then(hang) if asked_first else [hang]
+    hanging = threading.Event()
+
+    def hangs(handler: Handler) -> None:
+        hanging.set()
+        hang(handler)
+
+    endpoint.answers = first_well_then(hangs) if asked_first else [hangs]
     memory = Memory.open(tmp_path / "store", config=configured(hashed, endpoint, total_s=120, trigger=50))
     turns = talk(memory)
-    assert endpoint.arrived.wait(60)
+    assert hanging.wait(60)
     started = time.monotonic()
     memory.close()
     assert time.monotonic() - started < 10
