@@ -393,6 +393,31 @@ def test_idle_clients_do_not_hold_up_the_end(daemons: Daemons) -> None:
         assert client.read() is None
 
 
+# ── sources ──────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def test_rules_in_a_watched_folder_are_in_the_prompts_and_follow_their_file(daemons: Daemons, tmp_path: Path) -> None:
+    rules = tmp_path / "notes" / "AGENTS.md"
+    rules.parent.mkdir()
+    rules.write_text("- Answer in metric units.\n")
+    daemon = daemons(SOURCES_ROOT_PATHS=str(rules.parent))
+    with daemon.client() as client:
+        await_rule(client, "Answer in metric units.")
+        rules.write_text("- Answer in furlongs.\n")
+        await_rule(client, "Answer in furlongs.")
+        (source,) = client.call("status")["sources"]
+        assert source["documents"] == 1 and source["failure"] is None
+    assert daemon.stop() == 0
+    with daemons().client() as client:  # no longer a source
+        assert "furlongs" not in client.call("assemble_context", **ADA, prompt="how far?")["text"]
+
+
+def await_rule(client: Client, rule: str) -> None:
+    deadline = time.monotonic() + 60
+    while rule not in client.call("assemble_context", **ADA, prompt="how far?")["text"]:
+        assert time.monotonic() < deadline
+
+
 # ── who may connect ──────────────────────────────────────────────────────────────────────────────────────────────
 
 

@@ -33,6 +33,7 @@ from libravdb_memory.serve.running import announced
 from libravdb_memory.serve.service import Service
 from libravdb_memory.serve.settings import ServeSettings
 from libravdb_memory.serve.table import every_method
+from libravdb_memory.sources.watch import Watcher
 
 _log = logging.getLogger(__name__)
 _FLUSH_S = 2.0
@@ -54,15 +55,20 @@ def serve(config: Config, ready: Callable[[str], None]) -> bool:
         memory = Memory.open(config=config)
         closing = _Closing(memory, config.serve.drain_s + _CLOSE_S)
         open_parts.callback(closing.close)
-        service = Service(memory, memory.store, Journal(memory.store, config.serve.journal_entries), config, _now_ms)
+        watcher = Watcher(memory, config.sources)
+        journal = Journal(memory.store, config.serve.journal_entries)
+        service = Service(memory, memory.store, journal, config, _now_ms, sources=lambda: watcher.states)
         listening = unix_listener(endpoint) if isinstance(endpoint, UnixEndpoint) else tcp_listener(endpoint)
         listener = open_parts.enter_context(listening)
         if isinstance(endpoint, TcpEndpoint):
             Tokens(config.home / TOKENS_FILE).owner()
         where = _bound(endpoint, listener)
         open_parts.enter_context(announced(config.home, where))
+        watcher.start()
+        open_parts.callback(watcher.stop)
         daemon = _Daemon(service, endpoint, listener, _with_room_for_files(config.serve))
         asyncio.run(daemon.run(lambda: ready(where)))
+        watcher.stop()
         closing.close()  # while its note is still there: who waits for that may start the next one
     _log.info("stopped")
     return closing.done.is_set()

@@ -42,6 +42,7 @@ def status(service: Service, _: Nothing) -> Result:
         "compaction": form(now.compaction),
         "gate": form(now.gate),
         "store": form(now.store),
+        "sources": form(service.sources()),
     }
 
 
