@@ -67,9 +67,8 @@ def erase_summary(store: Store, record: Record) -> None:
 def copies_of(store: Store, kind: str, namespace: str, session: str, turn_id: str) -> list[Record]:
     """What hosts put into `user:` or `turns:` of this turn."""
     plain = f"{namespace}:{turn_id}"
-    named = OneOf("id", (plain, apart(plain, session)))
-    found = every(store, f"{kind}:{namespace}", named)
-    return [record for record in found if record.metadata.get("sessionId") == session]
+    found = [store.get(Key(f"{kind}:{namespace}", name)) for name in (plain, apart(plain, session))]
+    return [record for record in found if record is not None and record.metadata.get("sessionId") == session]
 
 
 def collections_of(store: Store, namespace: str) -> tuple[str, ...]:

@@ -7,7 +7,7 @@ history of its user. What a host puts elsewhere stays in that collection, search
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -62,21 +62,21 @@ def insert_text(service: Service, params: Text) -> Result:
         _metadata(params.metadata),
         service.now_ms() if moment is None else moment,
     )
-    _put(service.store, draft, ts_given=moment is not None)
-    if view.kind in COPIED:
-        _note_copy(service.store, view, params)
+    _put(service.store, draft, moment is not None, _copied(service.store, view, params))
     service.memory.stored_beside()
     return {"ok": True}
 
 
-def _put(store: Store, draft: Draft, *, ts_given: bool) -> None:
+def _put(store: Store, draft: Draft, ts_given: bool, marks: Sequence[Mark]) -> None:
     try:
-        _put_apart(store, draft, ts_given=ts_given)
+        _put_apart(store, draft, ts_given, marks)
     except ConflictError:  # another session may have been faster with the same id
-        _put_apart(store, draft, ts_given=ts_given)
+        _put_apart(store, draft, ts_given, marks)
+    except NotFoundError:  # the turn was erased meanwhile
+        _put_apart(store, draft, ts_given, ())
 
 
-def _put_apart(store: Store, draft: Draft, *, ts_given: bool) -> None:
+def _put_apart(store: Store, draft: Draft, ts_given: bool, marks: Sequence[Mark]) -> None:
     """Two sessions of a user may number their turns alike: the later one stands under an id with its own name."""
     there = store.get(Key(draft.collection, draft.id))
     session = draft.metadata.get("sessionId")
@@ -84,7 +84,7 @@ def _put_apart(store: Store, draft: Draft, *, ts_given: bool) -> None:
         draft = replace(draft, id=apart(draft.id, session))
         there = store.get(Key(draft.collection, draft.id))
     if there is None or not _is_judged_anew(there, draft):
-        store.commit([Put(draft, ts_given=ts_given)])
+        store.commit([Put(draft, ts_given=ts_given), *marks])
 
 
 def _is_judged_anew(there: Record, draft: Draft) -> bool:
@@ -99,17 +99,13 @@ def _is_of_the_gate(key: str) -> bool:
     return key.startswith("gating_") or key == "stability_weight"
 
 
-def _note_copy(store: Store, view: View, params: Text) -> None:
+def _copied(store: Store, view: View, params: Text) -> tuple[Mark, ...]:
     """If it is the copy of a turn, the copy is shown in its place."""
     session = params.metadata.get("sessionId")
-    if isinstance(session, str) and session.strip():
-        turn_id = turn_id_in(view.about, params.id)
-        _mark_copied(store, view.kind, view.about, session.strip(), turn_id)
-
-
-def _mark_copied(store: Store, kind: str, namespace: str, session: str, turn_id: str) -> None:
-    with suppress(NotFoundError):  # there is no such turn
-        store.commit([Mark(Key(history_of(namespace), turn_id, session), COPIED[kind])])
+    if view.kind not in COPIED or not isinstance(session, str):
+        return ()
+    turn = Key(history_of(view.about), turn_id_in(view.about, params.id), session.strip())
+    return () if store.get(turn) is None else (Mark(turn, COPIED[view.kind]),)
 
 
 # ── turns ────────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -146,10 +142,18 @@ def _insert_turn(service: Service, session: str, given: str, text: str, metadata
         metadata=facts,
     )
     sessions.note(service.store, session, namespace)
-    for kind in COPIED:
-        if copies_of(service.store, kind, namespace, session, turn_id):
-            _mark_copied(service.store, kind, namespace, session, turn_id)
+    _mark_if_copied(service.store, namespace, session, turn_id)
     return {"ok": True}
+
+
+def _mark_if_copied(store: Store, namespace: str, session: str, turn_id: str) -> None:
+    """Copies that came before their turn; the first look is cheap, and mostly the last."""
+    there = [kind for kind in COPIED if store.get(Key(f"{kind}:{namespace}", f"{namespace}:{turn_id}")) is not None]
+    copied = [kind for kind in there if copies_of(store, kind, namespace, session, turn_id)]
+    if copied:
+        turn = Key(history_of(namespace), turn_id, session)
+        with suppress(NotFoundError):  # erased meanwhile
+            store.commit([Mark(turn, COPIED[kind]) for kind in copied])
 
 
 def _namespace(store: Store, session: str, metadata: Mapping[str, Json]) -> str:
