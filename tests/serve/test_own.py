@@ -8,8 +8,10 @@ from typing import Any, TypeAlias
 
 import pytest
 
+from libravdb_memory.model import Turn
 from libravdb_memory.serve import own
 from libravdb_memory.serve.fields import json_schema
+from libravdb_memory.serve.forms import object_form, turn_form
 from libravdb_memory.serve.methods import table_of
 from libravdb_memory.serve.service import Service
 
@@ -232,3 +234,8 @@ def test_calls_are_counted_by_method_in_the_text_format_of_prometheus(call: Call
     assert 'libravdb_call_seconds_bucket{method="ingest_message",le="+Inf"} 3\n' in text
     assert 'libravdb_call_failures_total{method="memory_get"} 1\n' in text
     assert "no_such_method" not in text
+
+
+def test_the_form_of_a_turn_has_every_field_of_a_turn() -> None:
+    turn = Turn("t1", "text", "ada", "s1", "user", 1, "Ada", {"a": {"b": (1, 2)}})
+    assert turn_form(turn) == {"kind": "turn", **object_form(turn)}
