@@ -85,7 +85,9 @@ class _Question:
         k = most if most >= 0 else _size(self._store, source.collection)
         found = self._store.search_vectors(source.collection, self._vector, k, where=source.where)
         scores = {hit.ref: hit.score for hit in found.hits}
-        return scores if found.complete else {**self._one_by_one(source, most), **scores}
+        # Fewer than were asked for: a vector may be on disk and not yet where it is searched.
+        whole = found.complete and len(scores) >= k
+        return scores if whole else {**self._one_by_one(source, most), **scores}
 
     def _one_by_one(self, source: Source, most: int) -> dict[int, float]:
         """With those that the search by vectors could not see."""

@@ -103,9 +103,8 @@ def test_the_records_of_the_store_itself_cannot_be_written_or_read_by_name(
 ) -> None:
     speak("a turn of Ada's")
     service.memory.load_document("RULES.md", "- Be kind.")
-    before = service.store.status().sequence
     refused = ask("insert_text", {"collection": collection, "id": "x", "text": "forged"})["error"]["message"]
     assert refused == f"invalid params: collection is kept by the daemon and cannot be written: {collection}"
-    assert service.store.status().sequence == before
+    assert service.store.find("x") == ()
     if collection != "authored:hard":
         assert call("list_collection", collection=collection) == {"results": []}
