@@ -449,6 +449,22 @@ def test_a_scoped_token_narrows_a_connection_to_its_namespaces(daemons: Daemons)
         assert client.ask("status")["error"]["code"] == -32005
 
 
+@pytest.mark.parametrize("at_once", [True, False])
+def test_a_line_that_a_web_page_makes_a_browser_send_is_not_a_call(daemons: Daemons, at_once: bool) -> None:
+    daemon = daemons("--endpoint", "tcp:127.0.0.1:0", SERVE_TCP_TOKEN="false")
+    with daemon.client() as client:
+        client.call("ingest_message", **ADA, id="t1", text="precious")
+    body = json.dumps({"id": 1, "method": "memory_forget", "params": {**ADA, "id": "t1"}}).encode() + b"\n"
+    request = [b"POST / HTTP/1.1\r\n", b"Host: 127.0.0.1\r\nContent-Type: text/plain\r\n\r\n", body]
+    with daemon.client() as browser, suppress(ConnectionError):
+        for piece in [b"".join(request)] if at_once else request:
+            browser.raw(piece)
+        assert browser.read()["error"]["code"] == -32700
+        assert browser.read() is None
+    with daemon.client() as client:
+        assert client.call("memory_get", **ADA, id="t1")["turn"]["text"] == "precious"
+
+
 @pytest.mark.parametrize(
     "variables",
     [{}, {"SERVE_ALLOW_REMOTE": "true", "SERVE_TCP_TOKEN": "false"}],

@@ -125,6 +125,14 @@ def test_a_bad_frame_is_told_with_its_id_where_it_has_one(line: bytes, code: int
     assert (found.code, found.id) == (code, request_id)
 
 
+@pytest.mark.parametrize("line", [b"GET / HTTP/1.1\r", b"POST /a?b=c HTTP/1.0", b"PRI * HTTP/2.0\r"])
+def test_a_browser_is_recognised_by_its_first_line(line: bytes) -> None:
+    found = read_frame(line)
+    assert isinstance(found, BadFrame) and found.is_http
+    other = read_frame(b'"' + line)
+    assert isinstance(other, BadFrame) and not other.is_http
+
+
 def test_nesting_up_to_the_bound_is_taken() -> None:
     inside = MAX_DEPTH - 2  # the frame and its params are two levels
     line = b'{"id":1,"method":"m","params":{"a":' + b"[" * inside + b"]" * inside + b"}}"

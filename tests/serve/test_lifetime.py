@@ -8,6 +8,7 @@ import plistlib
 import subprocess
 import sys
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -64,6 +65,14 @@ def test_a_daemon_is_started_once_watched_and_stopped(home: Home) -> None:
     logged = [json.loads(line)["message"] for line in home.run("daemon", "logs").stdout.splitlines()]
     assert logged[0].startswith("listening on unix:") and logged[-1] == "stopped"
     assert home.run("daemon", "logs", "-n", "1").stdout.count("\n") == 1
+
+
+def test_of_several_starts_at_once_all_find_the_same_daemon(home: Home) -> None:
+    with ThreadPoolExecutor(4) as pool:
+        done = list(pool.map(lambda _: home.run("daemon", "start", "--json"), range(4)))
+    assert [run.returncode for run in done] == [0] * 4, [run.stderr for run in done]
+    told = [json.loads(run.stdout) for run in done]
+    assert len({each["pid"] for each in told}) == 1 and sum(each["started"] for each in told) == 1
 
 
 def test_a_daemon_over_tcp_is_watched_and_stopped_with_the_owner_s_token(home: Home) -> None:

@@ -189,6 +189,9 @@ class Connection(asyncio.Protocol):
         if isinstance(frame, BadFrame):
             shared.service.metrics.count("bad_frames")
             self._write(encode_error(frame.id, frame.code, frame.message))
+            if frame.is_http and self._transport is not None:
+                self._frames, self._ended = iter(()), True
+                self._transport.pause_reading()
             return
         if self._access is None and frame.method != AUTHENTICATE.name:
             message = "access denied: this connection must begin with authenticate"

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TypeAlias, TypeGuard, cast
@@ -21,6 +22,7 @@ PARSE_ERROR, INVALID_REQUEST, UNKNOWN_METHOD, INVALID_PARAMS, INTERNAL_ERROR = -
 MAX_FRAME_BYTES = 16 << 20
 MAX_DEPTH = 128
 _LONGEST_ID = 256
+_HTTP = re.compile(rb"[A-Z]+ \S* ?HTTP/\d")
 
 Id: TypeAlias = str | int | float | None
 
@@ -37,11 +39,13 @@ class Request:
 
 @dataclass(frozen=True, slots=True)
 class BadFrame:
-    """What came instead of a request, with the error to answer."""
+    """What came instead of a request, with the error to answer. `is_http`: a browser is at the other end, and the next
+    line may be one that a web page wrote; it must not be read."""
 
     code: int
     message: str
     id: Id = None
+    is_http: bool = False
 
 
 class FrameReader:
@@ -95,7 +99,7 @@ def read_frame(line: bytes | bytearray) -> Request | BadFrame:
     except RecursionError:
         return BadFrame(PARSE_ERROR, f"invalid request: {_TOO_DEEP}")
     except ValueError as error:  # JSON and UTF-8 errors are among them
-        return BadFrame(PARSE_ERROR, f"invalid request: {error}")
+        return BadFrame(PARSE_ERROR, f"invalid request: {error}", is_http=_HTTP.match(line) is not None)
     if not isinstance(value, dict):
         kind = "a batch" if isinstance(value, list) else type(value).__name__
         return BadFrame(INVALID_REQUEST, f"invalid request: must be an object, not {kind}")

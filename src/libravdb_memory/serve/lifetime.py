@@ -21,6 +21,9 @@ from libravdb_memory.serve.running import Running, log_file, noted, running
 
 START_S = 60.0
 _PAUSE_S = 0.02
+_HEAD_START_S = 5.0
+_STORE_IN_USE = 5
+"""What `libravdb serve` exits with when another process owns the store."""
 _LARGEST_LOG = 10 << 20
 
 
@@ -45,13 +48,23 @@ def start(home: Path, arguments: Sequence[str] = ()) -> tuple[Running, bool]:
             start_new_session=True,
         )
     endpoint = _first_line(process)
-    if (found := running(home)) is not None:  # also when another start was quicker
+    if (found := running(home) if endpoint else _started_by_another(home, process)) is not None:
         process.returncode = process.poll() or 0  # it lives on without us, and is not waited for
         return found, bool(endpoint)
     if process.poll() is None:
         process.terminate()
         process.wait()
     raise DaemonError("the daemon did not start", _last_words(log, before) or f"see {log}")
+
+
+def _started_by_another(home: Path, process: subprocess.Popen[bytes]) -> Running | None:
+    """Who was quicker owns the store a moment before it can be found."""
+    if process.wait(START_S) != _STORE_IN_USE:
+        return running(home)
+    deadline = time.monotonic() + _HEAD_START_S
+    while (found := running(home)) is None and time.monotonic() < deadline:
+        time.sleep(_PAUSE_S)
+    return found
 
 
 def stop(home: Path, patience_s: float) -> int | None:
