@@ -91,14 +91,16 @@ def test_flushing_a_namespace_erases_all_of_it_and_nothing_of_those_named_alike(
         entry = {"text": f"a dream of {user}, long enough", "score": 0.9, "recallCount": 3, "uniqueQueries": 3}
         call("promote_dream_entries", userId=user, sourceDoc=f"D-{user}.md", entries=[entry])
     call("insert_text", collection="user:u1:prefs", id="p", text="a preference of u1")
+    call("insert_text", collection="user:u12", id="k", text="known by the host alone")
     assert service.memory.wait(30)
     others = {name: listed(name) for user in ("u10", "u1:x") for name in (f"user:{user}", f"session:s-{user}")}
     assert call("flush_namespace", userId="u1") == {"ok": True}
     for name in ("user:u1", "turns:u1", "session:s-u1", "session_raw:s-u1", "dream:u1", "user:u1:prefs"):
         assert listed(name) == {}
     assert others == {name: listed(name) for name in others}
+    assert listed("user:u12") == {"k": "known by the host alone"}
     assert all(len(found) == 1 for found in others.values())
-    left = everything(service).replace("u1:x", "").replace("u10", "")
+    left = everything(service).replace("u1:x", "").replace("u10", "").replace("u12", "")
     assert "u1" not in left
     assert service.memory.verify().ok
     assert call("flush_namespace", namespace="u1") == {"ok": True}

@@ -54,8 +54,8 @@ def test_a_document_is_divided_into_tiers_with_its_source(call: Call) -> None:
 
 def test_nodes_are_listed_by_document_and_place(call: Call) -> None:
     paragraphs = "\n\n".join(f"Sentence number {number} of the notes." for number in range(12))
-    ingest(call, "b.md", paragraphs)
-    ingest(call, "a.md", paragraphs)
+    ingest(call, "notes b", paragraphs)
+    ingest(call, "notes", paragraphs)
     nodes = call("list_collection", collection="authored:variant")["results"]
     places = [(node["metadata"]["source_doc"], node["metadata"]["position"]) for node in nodes]
     assert places == sorted(places)

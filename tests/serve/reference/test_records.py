@@ -157,6 +157,15 @@ def test_durable_turns_of_two_sessions_with_one_id_have_two(speak: Call, listed:
     assert set(listed("user:ada")) == {"ada:after-turn:0", "ada:after-turn:0@s2"}
 
 
+def test_a_durable_turn_gives_way_to_a_text_that_has_its_id(
+    call: Call, speak: Call, listed: Call, service: Service
+) -> None:
+    call("insert_text", collection="user:ada", id="ada:after-turn:0", text="a text of the host's own")
+    speak("I prefer green tea over coffee, every morning")
+    assert service.memory.wait(30)
+    assert set(listed("user:ada")) == {"ada:after-turn:0", "ada:after-turn:0@s1"}
+
+
 def test_secrets_are_masked_where_a_host_puts_a_text(call: Call) -> None:
     call("insert_text", collection="user:ada", id="k", text=f"the key is {KEY}", metadata={"text": f"{KEY} again"})
     assert KEY not in str(results(call, "user:ada"))
