@@ -205,6 +205,7 @@ def check_09_lineage_is_complete_and_acyclic(seen: Seen) -> None:
             assert {child.group for child in below} == {place[1]}
             wanted = history_of(place[0]) if covering.level == 1 else summaries_of(place[0])
             assert {child.collection for child in below} == {wanted}
+            assert node_of(records[name]).first == covering.turns[0]
             assert all(node_of(child).level < covering.level for child in below if covering.level > 1)
     children = [child for _, child in seen.edges]
     assert len(children) == len(set(children)), "something is covered twice"

@@ -18,7 +18,7 @@ from libravdb_memory.errors import CallCancelledError, NotFoundError, StoreClose
 from libravdb_memory.model import Turn
 from libravdb_memory.namespaces import guidance_of, states_of, summaries_of
 from libravdb_memory.store.paging import every
-from libravdb_memory.store.protocol import Key
+from libravdb_memory.store.protocol import Key, Remove
 
 TURNS = 24
 PATIENCE_S = 60
@@ -165,6 +165,22 @@ def test_of_two_that_know_nothing_of_each_other_only_one_wins(memory: Memory) ->
     (lost,) = outcome
     assert isinstance(lost, Compaction) and lost.reason == OVERTAKEN and not lost.summaries
     assert state is not None and memory._store.get(Key(states_of("ada"), "state", "s")) == state
+    assert_sound(memory, names())
+
+
+def test_a_compaction_gives_way_to_a_rebuild_that_has_begun(memory: Memory) -> None:
+    """All summaries are away again, nothing is covered twice: only the state tells that somebody was faster."""
+    model, thread, outcome = halted(memory)
+    parts = memory._compactor()._parts
+    other = Compactor(parts.store, parts.embedder, parts.counter, parts.settings, parts.assembly, parts.excluding, None)
+    other.compact("ada", "s", 1, lambda: False)
+    away = [Key(record.collection, record.id, record.group) for record in every(memory._store, summaries_of("ada"))]
+    assert away
+    memory._store.commit([*map(Remove, away)])
+    model.go_on.set()
+    thread.join(PATIENCE_S)
+    (lost,) = outcome
+    assert isinstance(lost, Compaction) and lost.reason == OVERTAKEN and not lost.summaries
     assert_sound(memory, names())
 
 

@@ -73,6 +73,13 @@ def _turns(memory: Memory, item: Turn | Node) -> list[str]:
     return [item.id] if isinstance(item, Turn) else [turn.id for turn in memory.expand(item.id, user="ada").items]
 
 
+def test_a_summary_knows_the_turns_at_its_ends(memory: Memory) -> None:
+    for node in nodes(memory):
+        turns = [item for item in memory.expand(node.id, user="ada").items if isinstance(item, Turn)]
+        assert (node.first, node.last, node.turns) == (turns[0].id, turns[-1].id, len(turns))
+        assert (node.first_ts, node.last_ts) == (turns[-1].ts, turns[0].ts), "times run backwards here"
+
+
 def test_a_history_tells_its_own_session_only_and_every_turn_once(memory: Memory) -> None:
     for session in ("s", "other"):
         history = memory.history(user="ada", session=session)
