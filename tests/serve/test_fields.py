@@ -139,6 +139,7 @@ def test_what_is_required_and_absent_or_blank_is_told_in_the_words_of_the_refere
         ({"limit": 4.5}, "invalid params: limit must be a whole number, not a number"),
         ({"limit": True}, "invalid params: limit must be a whole number, not a truth value"),
         ({"limit": GREATEST + 1}, "invalid params: limit is too great a number"),
+        ({"limit": -GREATEST - 1}, "invalid params: limit is too great a number"),
         ({"share": 10**400}, "invalid params: share is too great a number"),
         ({"force": 1}, "invalid params: force must be true or false, not a number"),
         ({"names": "x"}, "invalid params: names must be a list, not text"),
