@@ -305,7 +305,7 @@ MUTANTS: tuple[tuple[str, str, str], ...] = (
     ("serve/fields.py", "if not -GREATEST <= given <= GREATEST:", "if not given <= GREATEST:"),
     ("serve/dispatch.py", "line.popleft()", "line.pop()"),
     ("serve/dispatch.py", "return self._slow", "return self._writers"),
-    ("serve/dispatch.py", "self._writers if call.method.writes else self._readers", "self._readers"),
+    ("serve/dispatch.py", "return self._thinkers", "return self._readers"),
     ("serve/metrics.py", "bisect_left(BOUNDS_S, seconds)", "bisect_left(BOUNDS_S, seconds * 2)"),
     ("serve/access.py", "not method.reach(service, params) <= self.namespaces", "not self.namespaces"),
     ("serve/access.py", "& 0o077", "& 0o007"),

@@ -67,6 +67,8 @@ def test_health_is_answered_within_a_second_and_turns_are_stored_while_a_model_l
             stored = client.send("ingest_message", **ADA, text="not delayed")
             answer = client.read()
             assert answer["id"] == stored and answer["id"] not in waiting and answer["result"]["ok"] is True
+            assert client.call("status")["modelReady"] is False
+            assert client.call("memory_history", **ADA)["turns"] == 1
         daemon.signal(signal.SIGKILL)
         daemon.wait()
 

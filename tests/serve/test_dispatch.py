@@ -9,6 +9,7 @@ from collections import defaultdict
 from dataclasses import dataclass
 from typing import Any
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -52,7 +53,7 @@ TABLE = table_of(
     [
         Method("note", Step, note, "Note it.", writes=True, order=lambda step: step.key),
         Method("read", Step, note, "Read it.", order=lambda step: step.key),
-        Method("wait", Step, wait, "Wait.", order=lambda step: step.key),
+        Method("wait", Step, wait, "Wait.", pace="thinking"),
         Method("slow", Step, wait, "Take long.", pace="slow"),
     ]
 )
@@ -94,7 +95,8 @@ def test_calls_of_one_key_run_in_the_order_in_which_they_came_and_all_are_answer
         assert service.seen[key] == [number for number, call in enumerate(calls) if call[1] == key]
 
 
-def test_neither_long_work_nor_waiting_reads_delay_a_write() -> None:
+@pytest.mark.parametrize("other", ["note", "read"])
+def test_neither_long_work_nor_waiting_for_a_model_delays_others(other: str) -> None:
     service, answers = recorder(), list[int]()
 
     async def main() -> None:
@@ -108,7 +110,7 @@ def test_neither_long_work_nor_waiting_reads_delay_a_write() -> None:
         for number in range(10):
             dispatcher.submit(call_of("slow", number), answered)
             dispatcher.submit(call_of("wait", 100 + number), answered)
-        dispatcher.submit(call_of("note", 1000), answered)
+        dispatcher.submit(call_of(other, 1000), answered)
         await asyncio.wait_for(written.wait(), 30)
         assert answers == [1000]
         service.gate.set()

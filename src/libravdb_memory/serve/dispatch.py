@@ -1,8 +1,9 @@
 """Calls on their way to the threads that work on them, and back.
 
 Laws: calls with the same order key run one after the other, in the order in which they arrived; all others may overtake
-each other. Storing, reading and long work have threads of their own: a search that waits for a model does not delay a
-message, and a verification delays neither. Everything here happens in the event loop, but for the work itself.
+each other. Storing, reading, asking a model and long work have threads of their own: a search that waits for a model
+delays neither a message nor a look at the status, and a verification delays none of them. Everything here happens in
+the event loop, but for the work itself.
 """
 
 from __future__ import annotations
@@ -26,6 +27,7 @@ class Dispatcher:
         self._loop = loop
         self._writers = Workers("libravdb-write", workers)
         self._readers = Workers("libravdb-read", workers)
+        self._thinkers = Workers("libravdb-think", workers)
         self._slow = Workers("libravdb-slow", _SLOW_WORKERS)
         self._lines: dict[str, deque[tuple[Call, Done]]] = {}
         self._idle = asyncio.Event()
@@ -47,7 +49,7 @@ class Dispatcher:
         await self._idle.wait()
 
     def stop(self) -> None:
-        for workers in (self._writers, self._readers, self._slow):
+        for workers in (self._writers, self._readers, self._thinkers, self._slow):
             workers.stop()
 
     def _start(self, call: Call, done: Done) -> None:
@@ -63,6 +65,8 @@ class Dispatcher:
     def _workers_for(self, call: Call) -> Workers:
         if call.method.pace == "slow":
             return self._slow
+        if call.method.pace == "thinking":
+            return self._thinkers
         return self._writers if call.method.writes else self._readers
 
     def _finished(self, call: Call, answer: Answer, done: Done) -> None:

@@ -15,7 +15,7 @@ from libravdb_memory.serve.service import Service
 
 P = TypeVar("P")
 Result: TypeAlias = dict[str, Json]
-Pace: TypeAlias = Literal["instant", "quick", "slow"]
+Pace: TypeAlias = Literal["instant", "quick", "thinking", "slow"]
 
 EVERYTHING = frozenset({"*"})
 """The reach of a method that is about the whole store."""
@@ -30,9 +30,10 @@ class Nothing:
 
 @dataclass(frozen=True, slots=True)
 class Method(Generic[P]):
-    """`run` is called in a worker thread; one that is `instant` waits for nothing and is called at once. Those that are
-    `slow` have threads of their own, so that they keep nobody waiting. Calls with the same `order` run in the order in
-    which they came. `reach` are the namespaces that a call may touch."""
+    """`run` is called in a worker thread; one that is `instant` waits for nothing and is called at once. Those that ask
+    a model are `thinking`, those that read or write much are `slow`: they have threads of their own, so that they keep
+    nobody else waiting. Calls with the same `order` run in the order in which they came. `reach` are the namespaces
+    that a call may touch."""
 
     name: str
     params: type[P]

@@ -136,5 +136,6 @@ METHODS: tuple[Method[Any], ...] = (
         assemble_context,
         "Assemble what a model should see, within a budget; with a receipt.",
         reach=own_reach,
+        pace="thinking",
     ),
 )

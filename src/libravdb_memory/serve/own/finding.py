@@ -58,6 +58,7 @@ METHODS: tuple[Method[Any], ...] = (
         memory_search,
         "Find turns by meaning and wording, each with the parts of its score.",
         reach=own_reach,
+        pace="thinking",
     ),
     Method("memory_get", One, memory_get, "Read one turn, exactly as it was stored.", reach=own_reach),
 )

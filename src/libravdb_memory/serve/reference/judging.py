@@ -57,5 +57,6 @@ METHODS: tuple[Method[Any], ...] = (
         gating_scalar,
         "What the gate makes of a text, with every signal.",
         reach=lambda _, params: frozenset({resolve_namespace(params.user_id)}),
+        pace="thinking",
     ),
 )

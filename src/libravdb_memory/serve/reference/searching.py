@@ -107,15 +107,23 @@ def _reach_all(service: Service, params: SearchAll) -> frozenset[str]:
 
 
 METHODS: tuple[Method[Any], ...] = (
-    Method("search_text", Search, search_text, "The nearest records of a collection.", reach=_reach),
+    Method("search_text", Search, search_text, "The nearest records of a collection.", reach=_reach, pace="thinking"),
     Method(
         "search_text_collections",
         SearchAll,
         search_text_collections,
         "The nearest records of several collections together.",
         reach=_reach_all,
+        pace="thinking",
     ),
-    Method("query_raw_session", RawSearch, query_raw_session, "The nearest turns of a session.", reach=_reach),
+    Method(
+        "query_raw_session",
+        RawSearch,
+        query_raw_session,
+        "The nearest turns of a session.",
+        reach=_reach,
+        pace="thinking",
+    ),
     Method("list_collection", OfCollection, list_collection, "Every record of a collection.", reach=_reach),
     Method(
         "list_by_meta",
