@@ -279,9 +279,9 @@ class _Run:
         if clusters:
             self._parts.condenser.warm_up(self._cancelled)
         while clusters:
-            before = len(self._made.summaries)
+            before = self._made.summaries
             self._cover_clusters(clusters)
-            again = self._planned()[0] if len(self._made.summaries) > before else []
+            again = self._planned()[0] if {*before} < {*self._made.summaries} else []
             clusters = [records for records in again if not self._was_declined(records)]
         self._tell(self._done, self._done)
 

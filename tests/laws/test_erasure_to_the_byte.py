@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tests.laws.flaky_summariser import FlakySummariser, use
@@ -168,3 +170,31 @@ def test_a_receipt_that_quotes_only_what_was_made_from_a_turn_goes_with_it(memor
     memory._receipts.add(replace(context.receipt, id="rcpt-narrow", offer=offer), context.assembly)
     memory.erase(VICTIM, user=USER)
     assert "rcpt-narrow" not in {receipt.id for receipt in memory.receipts(user=USER, limit=200)}
+
+
+def test_an_erasure_waits_for_a_context_that_has_read_the_turn_and_takes_its_receipt_too(
+    memory: Memory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    memory.ingest(FACT, user=USER, session=SESSION, id=VICTIM)
+    assert memory.wait(60)
+    read, go_on = threading.Event(), threading.Event()
+    builder = memory._builder
+    made = builder._receipt
+
+    def slow_receipt(*given: Any) -> Any:
+        read.set()
+        assert go_on.wait(60)
+        return made(*given)
+
+    monkeypatch.setattr(builder, "_receipt", slow_receipt)
+    asking = threading.Thread(target=lambda: memory.context("the vault?", user=USER, session=SESSION, budget=400))
+    erasing = threading.Thread(target=lambda: memory.erase(VICTIM, user=USER))
+    asking.start()
+    assert read.wait(60)
+    erasing.start()
+    erasing.join(0.3)
+    assert erasing.is_alive(), "the erasure is not done while the words may still be written"
+    go_on.set()
+    asking.join(60)
+    erasing.join(60)
+    assert_no_trace(memory)
