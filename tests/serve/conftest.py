@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable, Iterator
 from typing import Any, TypeAlias
 
+import numpy  # noqa: F401 - Hypothesis looks at it, also while a background thread is halfway through importing it
 import pytest
 from tests.serve.process import Daemons, short_folder
 
