@@ -158,7 +158,8 @@ class ContextBuilder:
         standing = [Standing(item.score, _confidence(item.record)) for item in ranked]
         weak = recovery_signals(standing, len(turns))
         guidance = self._guidance(request, recalled)
-        visible = frozenset((request.prompt, *filter(None, map(plain_text, window.messages))))
+        shown_texts = [text for message in window.messages if (text := plain_text(message))]
+        visible = frozenset((request.prompt, *shown_texts))
         shown = self._covering_visible(ranked, visible)
         offer = Offer(
             budget=window.frames,

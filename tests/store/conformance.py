@@ -915,6 +915,13 @@ filters: st.SearchStrategy[Filter] = st.recursive(
 )
 
 
+def _apart_from_metadata(condition: Marked | Covered) -> range:
+    """The records of the shelf with this mark, or with something that covers them."""
+    if isinstance(condition, Covered):
+        return range(1, len(FILTERED), COVERED_EVERY)
+    return range(0, len(FILTERED), MARKED[condition.label]) if condition.label in MARKED else range(0)
+
+
 def _admits(where: Filter, group: str, record_id: str, ts: int, metadata: Mapping[str, Json]) -> bool:
     """What the filter means, said in Python."""
     values: dict[str, Any] = {"group": group, "id": record_id, "ts": ts}
@@ -931,10 +938,8 @@ def _admits(where: Filter, group: str, record_id: str, ts: int, metadata: Mappin
             case Between(name, low, high):
                 value = value_of(name)
                 return _is_number(value) and (low is None or value >= low) and (high is None or value <= high)
-            case Marked(label):
-                return label in MARKED and ts % MARKED[label] == 0
-            case Covered():
-                return ts % COVERED_EVERY == 1
+            case Marked() | Covered():
+                return ts in _apart_from_metadata(condition)
             case Not(of):
                 return not judge(of)
             case AllOf(parts):
