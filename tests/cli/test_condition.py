@@ -169,8 +169,8 @@ def test_doctor_tells_of_turns_that_wait(cli: Run, tmp_path: Path) -> None:
 
 
 def test_doctor_tells_of_variables_without_effect(cli: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("LIBRAVDB_RPC_ENDPOINT", "tcp:127.0.0.1:1")
-    assert "LIBRAVDB_RPC_ENDPOINT" in findings(cli)["settings"][0]["detail"]
+    monkeypatch.setenv("LIBRAVDB_FALLBACK_PROFILE", "small")
+    assert "LIBRAVDB_FALLBACK_PROFILE" in findings(cli)["settings"][0]["detail"]
     assert cli("doctor").code == 0
 
 

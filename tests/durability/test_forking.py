@@ -24,6 +24,7 @@ config = load_config(environ={"LIBRAVDB_HOME": str(folder), "LIBRAVDB_EMBEDDING_
 def refusals(memory):  # and none may wait for a thread that is not there
     acts = {
         "backup": lambda: memory.backup(folder / "b.libravdb"),
+        "change_documents": lambda: memory.change_documents(),
         "compact": lambda: memory.compact(user="ada"),
         "context": lambda: memory.context("x", user="ada"),
         "documents": lambda: memory.documents(),
@@ -42,7 +43,10 @@ def refusals(memory):  # and none may wait for a thread that is not there
         "remove_document": lambda: memory.remove_document("rules.md"),
         "replay": lambda: memory.replay("x"),
         "search": lambda: memory.search("x", user="ada"),
+        "sourced_documents": lambda: memory.sourced_documents(),
         "status": lambda: memory.status(),
+        "stored_beside": lambda: memory.stored_beside(),
+        "used": lambda: memory.used([]),
         "verify": lambda: memory.verify(),
         "wait": lambda: memory.wait(),
         "why": lambda: memory.why("x"),
@@ -117,7 +121,7 @@ def test_a_forked_child_finds_the_memory_closed_and_leaves_the_parents_alone(tmp
     done = subprocess.run([sys.executable, "-c", PROGRAM, str(tmp_path)], capture_output=True, text=True, timeout=120)
     assert done.returncode == 0, done.stderr
     said = json.loads(done.stdout)
-    verbs = sorted(name for name in vars(Memory) if not name.startswith("_") and name not in ("open", "close"))
+    verbs = sorted(name for name in vars(Memory) if not name.startswith("_") and name not in ("open", "close", "store", "embedder"))
     assert said["answers"] == [verbs] * 10
     assert said["sound"]
     assert said["grandchild"] == 0
