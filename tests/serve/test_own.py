@@ -10,10 +10,14 @@ import pytest
 
 from libravdb_memory.model import Turn
 from libravdb_memory.serve import own
+from libravdb_memory.serve.access import SAME_USER
+from libravdb_memory.serve.calls import Answer, read_call, run
 from libravdb_memory.serve.fields import json_schema
 from libravdb_memory.serve.forms import object_form, turn_form
+from libravdb_memory.serve.jsonrpc import Request
 from libravdb_memory.serve.methods import table_of
 from libravdb_memory.serve.service import Service
+from libravdb_memory.serve.table import every_method
 
 Call: TypeAlias = Callable[..., Any]
 ADA = {"userId": "ada", "sessionId": "s1"}
@@ -239,3 +243,23 @@ def test_calls_are_counted_by_method_in_the_text_format_of_prometheus(call: Call
 def test_the_form_of_a_turn_has_every_field_of_a_turn() -> None:
     turn = Turn("t1", "text", "ada", "s1", "user", 1, "Ada", {"a": {"b": (1, 2)}})
     assert turn_form(turn) == {"kind": "turn", **object_form(turn)}
+
+
+@pytest.mark.parametrize("what", [{"id": "t1"}, {"sessionId": "s"}, {"all": True}])
+def test_what_is_forgotten_is_gone_from_the_copies_of_hosts_too(
+    service: Service, call: Call, what: dict[str, object]
+) -> None:
+    every = every_method()
+
+    def ask_any(method: str, **params: object) -> None:
+        found = read_call(every, Request(method, params, 1), SAME_USER)
+        assert not isinstance(found, Answer)
+        assert b'"error"' not in run(service, found).line
+
+    said = {"userId": "ada", "sessionId": "s"}
+    ask_any("insert_session_turn", sessionId="s", id="s:t1", text="the xylophone is in the attic", metadata=said)
+    for collection in ("turns:ada", "user:ada"):
+        ask_any("insert_text", collection=collection, id="ada:t1", text="the xylophone is in the attic", metadata=said)
+    call("memory_forget", userId="ada", **what)
+    for info in service.store.collections():
+        assert "xylophone" not in "".join(record.text for record in service.store.page(info.name).records), info.name

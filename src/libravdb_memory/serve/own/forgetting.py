@@ -6,10 +6,13 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from libravdb_memory.errors import InvalidInputError
+from libravdb_memory.memory import nothing_to_erase
+from libravdb_memory.serve.erasing import erase_namespace, erase_session, erase_turn
 from libravdb_memory.serve.forms import object_form
 from libravdb_memory.serve.methods import Method, Result
 from libravdb_memory.serve.own.where import Where, in_order, own_reach
 from libravdb_memory.serve.service import Service
+from libravdb_memory.store.protocol import Erasure
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -25,8 +28,17 @@ def memory_forget(service: Service, params: Forget) -> Result:
         raise InvalidInputError("all", "erases everything of a user; name no id and no sessionId beside it")
     if not (params.all or turn or session):
         raise InvalidInputError("memory_forget", "name an id or a sessionId, or say all")
-    gone = service.memory.erase(turn, user=params.namespace, session=session)
+    gone = _erased(service, params.namespace, session, turn)
+    if gone.records == 0:
+        raise nothing_to_erase(params.namespace, session)
     return {"ok": True, **object_form(gone)}
+
+
+def _erased(service: Service, namespace: str, session: str | None, turn: str | None) -> Erasure:
+    if turn is not None:
+        found = service.memory.get(turn, user=namespace, session=session)
+        return erase_turn(service, namespace, found.session, found.id)
+    return erase_namespace(service, namespace) if session is None else erase_session(service, namespace, session)
 
 
 METHODS: tuple[Method[Any], ...] = (
