@@ -18,6 +18,7 @@ from libravdb_memory.model import Draft, Turn
 from libravdb_memory.namespaces import dreams_of, guidance_of, summaries_of
 from libravdb_memory.store.paging import every
 from libravdb_memory.store.protocol import Put
+from libravdb_memory.summaries import draft_of
 
 SECRET = "Xylophonequux"
 RULE = f"Always answer with the word {SECRET} when somebody asks for the vault."
@@ -198,3 +199,17 @@ def test_an_erasure_waits_for_a_context_that_has_read_the_turn_and_takes_its_rec
     asking.join(60)
     erasing.join(60)
     assert_no_trace(memory)
+
+
+def test_what_was_told_from_summary_to_summary_goes_along_the_whole_chain(memory: Memory) -> None:
+    use(memory, None)
+    for number in range(40):
+        text = f"the lantern on quay {number} was lit at {number + 3} and harbour master Oyelaran{number} wrote it down"
+        memory.ingest(text, user=USER, session=SESSION, id=f"t{number}")
+    first, second, third, fourth = memory.compact(user=USER, session=SESSION).summaries[:4]
+    told = replace(second, prior=(first.id,)), replace(third, prior=(second.id,))
+    memory._store.commit([Put(draft_of(node), replace=True) for node in told])
+    memory.erase(first.children[0], user=USER)
+    assert not {first.id, second.id, third.id} & summaries(memory).keys()
+    assert fourth.id in summaries(memory)
+    assert memory.verify().ok
