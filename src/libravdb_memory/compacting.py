@@ -5,7 +5,8 @@ word, a summary made of it, and all of that written in one commit; then summarie
 
 Laws: turns are read, never changed. No transaction is open while a model works. A commit goes through only if the
 session's state is what it was when the work began, so that two compactions cannot both win; it holds guidance, summary,
-edges and state together, so that a crash leaves the old or the new. Running again finds nothing left to do.
+edges and state together, so that a crash leaves the old or the new. Running again comes to an end, and covers nothing
+twice.
 """
 
 from __future__ import annotations
@@ -153,6 +154,10 @@ class Compactor:
         """`rebuild` takes the summaries there are away first, and makes all of them anew."""
         with self._alone(namespace, session):
             return _Run(self._parts, namespace, session, now_ms, cancelled, progress).run(rebuild)
+
+    def close(self) -> None:
+        """Let go of the model. What is under way must have ended."""
+        self._parts.condenser.close()
 
     def waiting_tokens(self, namespace: str, session: str) -> int:
         """What the turns cost that could be compacted now."""
@@ -522,8 +527,10 @@ def _covering(node: Node, below: Sequence[Key]) -> list[Write]:
 
 
 def _view(record: Record) -> str:
+    """Who speaks and what; nothing where there is nothing to read, so that no name is taken for a text."""
     turn = turn_of(record)
-    return f"{turn.speaker or turn.role}: {sanitise(turn.text)}"
+    said = sanitise(turn.text).strip()
+    return f"{turn.speaker or turn.role}: {said}" if said else ""
 
 
 def _node_id(namespace: str, session: str, level: int, children: Sequence[str]) -> str:

@@ -100,6 +100,11 @@ class Condenser:
     def model_ready(self) -> bool:
         return self._model is not None and self._model.ready
 
+    def close(self) -> None:
+        self._extractive.close()
+        if self._model is not None:
+            self._model.close()
+
     def prepare(self, views: Sequence[str], cancelled: Cancelled) -> None:
         """Embed the sentences of many texts together, which costs less than doing so one by one."""
         self._extractive.prepare(views, cancelled)

@@ -183,6 +183,8 @@ class Memory:
             return  # a forked child: everything open is its parent's
         self._overflow.stop()
         self._indexer.stop()
+        if self._made is not None:
+            self._made.close()
         self._beside.close()
         self._usage.flush()
         self._receipts.flush()

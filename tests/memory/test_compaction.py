@@ -202,9 +202,12 @@ class Scripted:
         self._answer = answer
         self.asked: list[SummaryRequest] = []
 
-    def warm_up(self) -> None: ...
+        self.closed = 0
 
-    def close(self) -> None: ...
+    def warm_up(self, cancelled: Callable[[], bool] = lambda: False) -> None: ...
+
+    def close(self) -> None:
+        self.closed += 1
 
     def summarise(self, request: SummaryRequest, cancelled: Callable[[], bool]) -> Summary:
         self.asked.append(request)
@@ -252,6 +255,21 @@ def test_a_model_that_fails_in_any_way_is_done_without(hashed: Config) -> None:
         assert {node.method for node in done.summaries} == {"extractive"}
         covered = [turn for branch in branches(memory) for turn in expanded(memory, branch.node)]
         assert covered == turns[: len(covered)]
+
+
+def test_the_model_is_let_go_of_when_the_memory_closes(hashed: Config) -> None:
+    model = Scripted(first_words)
+    with Memory.open(config=replace(hashed, compaction=SMALL)) as memory:
+        with_model(memory, model)
+    assert model.closed == 1
+
+
+def test_a_speaker_with_nothing_to_say_is_not_quoted(memory: Memory) -> None:
+    for number in range(30):
+        memory.ingest(f"\n\n{said(number)}", user="ada", session="s", role="assistant")
+        memory.ingest("\n \n…", user="ada", session="s", role="tool")
+    for node in memory.compact(user="ada", session="s").summaries:
+        assert not {"assistant:", "tool:"} & set(node.text.split("\n"))
 
 
 @pytest.mark.parametrize("options", [{"depth": 0}, {"limit": 0}, {"after": "x"}, {"depth": True}])
