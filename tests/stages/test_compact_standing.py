@@ -251,3 +251,33 @@ def test_a_shard_of_a_shard_is_the_shard(turns: list[str], limit: int) -> None:
     kept = shard(text, limit)
     if COUNTER.count(kept) <= limit:
         assert shard(kept, limit) == kept
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Keep going and don't give up!",
+        "You're so talented, keep on pushing!",
+        "No prob, see you soon!",
+        "Never give up on your dreams, stay true to yourself.",
+        "Don't let the bumps in the road bring you down.",
+        "Feel free to reach out any time.",
+        "Remember, I'm always here for you.",
+    ],
+)
+def test_kind_words_are_no_rules(text: str) -> None:
+    assert not standing_rules(text, scan(text).marks)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "You are a strict reviewer of my pull requests.",
+        "Keep answers short.",
+        "Never let the build go red.",
+        "Don't quit the editor without saving.",
+        "Remember that all dates are in UTC when you write reports.",
+    ],
+)
+def test_rules_that_sound_like_kind_words_stay_rules(text: str) -> None:
+    assert standing_rules(text, scan(text).marks)

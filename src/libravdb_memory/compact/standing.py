@@ -85,7 +85,7 @@ class _Fenced:
 
 def _states(text: str, start: int, end: int, marks: Sequence[Mark]) -> bool:
     said = _plain(text[start : min(end, start + SENTENCE_READ)])
-    if signs.REPORTED.search(said) or signs.HYPOTHETICAL.match(said):
+    if signs.REPORTED.search(said) or signs.HYPOTHETICAL.match(said) or signs.KINDNESS.search(said):
         return False
     if said.endswith("?"):
         return signs.POLITE.match(said) is not None

@@ -102,6 +102,23 @@ REPORTED = re.compile(
 )
 """Somebody else's rule, a program's complaint, or a rule that is to be written for somebody."""
 
+KINDNESS = re.compile(
+    r"\bkeep (?:on )?(?:going|pushing|trying|believing|dreaming|inspiring|motivating|shining|growing|fighting|rocking|"
+    r"persevering|working hard|being (?:positive|strong|you|yourself)|(?:it|your (?:head|chin|spirits?)) up)\b"
+    r"|\b(?:don't|never)(?: ever)? (?:give up|quit(?=[,.! ]*$|, | and | on )|lose (?:hope|faith|heart)"
+    r"|stop (?:dreaming|believing|trying|dancing)|be (?:afraid|scared|shy|too hard on)"
+    r"|let (?:anything|anyone|it|them)\b|let the [a-z ]{2,30} (?:bring|get|stop|hold|pull) you"
+    r"|forget to (?:take breaks?|have fun|enjoy|rest|breathe|smile))"
+    r"|^you(?:'re| are) (?:so|such|really|super|incredibly|truly|very|doing|amazing|awesome|great|talented|strong"
+    r"|welcome|headed|an? (?:inspiration|star|legend|rock|true|great|good|amazing) ?)\b"
+    r"|^no prob(?:s|lem)?\b|\bfeel free to\b|\bbelieve in yourself\b|\b(?:after|for|follow|chase|make) your dreams?\b"
+    r"|\bstay (?:true to|strong|positive|safe)\b|^(?:speak|talk|see)(?: to)? you (?:soon|later|then|there)\b"
+    r"|^remember,? (?:[a-z]{2,14},? )?(?:just do it|failures?|that (?:sometimes|staying)"
+    r"|(?:that )?(?:i'm|i am|we're) (?:always |all )?(?:here|behind|proud|with you|there)|(?:that )?you're not alone)\b"
+    r"|\bmust have (?:been|felt|unreal)\b"
+)
+"""Encouragement, compliments and farewells: said in the form of an order, and meant as none."""
+
 HYPOTHETICAL = re.compile(
     r"(?:suppose|imagine|picture|assuming|pretend|what if|let's say|say we|if (?:i|you|he|she|they|we) (?:were|"
     r"was|had))\b"
