@@ -1,0 +1,110 @@
+"""The verbs of both clients are those of the table of methods, name by name and default by default."""
+
+from __future__ import annotations
+
+import dataclasses
+import inspect
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, get_type_hints
+
+import pytest
+
+from libravdb_memory.serve.client import AsyncClient, Client, verbs
+from libravdb_memory.serve.client.delivering import Desk
+from libravdb_memory.serve.client.opening import opening
+from libravdb_memory.serve.client.scripts import Asks, Disk, Job
+from libravdb_memory.serve.own import METHODS
+
+VERBS = {
+    "bootstrap_session": "bootstrap",
+    "ingest_message": "ingest",
+    "assemble_context": "context",
+    "memory_search": "search",
+    "memory_get": "get",
+    "memory_history": "history",
+    "memory_expand": "expand",
+    "memory_compact": "compact",
+    "memory_forget": "forget",
+}
+NAMES = {"user": "user_id", "session": "session_id"}
+
+
+def parameters(verb: str) -> dict[str, Any]:
+    """Of a verb, by the names of the method; a required one has the default `empty`."""
+    made = getattr(verbs, verb)
+    found: dict[str, Any] = {}
+    for name, parameter in list(inspect.signature(made).parameters.items())[1:]:
+        if parameter.kind is parameter.VAR_KEYWORD:
+            found |= {NAMES.get(inner, inner): None for inner in get_type_hints(verbs.Whose)}
+        else:
+            found[NAMES.get(name, name)] = parameter.default
+    return found
+
+
+@pytest.mark.parametrize("method", METHODS, ids=lambda method: method.name)
+def test_a_verb_takes_what_its_method_takes(method: Any) -> None:
+    given = parameters(VERBS.get(method.name, method.name))
+    for item in dataclasses.fields(method.params):
+        default = given.pop(item.name)
+        if item.default is not dataclasses.MISSING:
+            assert default == item.default, item.name
+        elif item.default_factory is not dataclasses.MISSING:
+            assert not default and default is not inspect.Parameter.empty, item.name
+        else:
+            assert default is inspect.Parameter.empty, item.name
+    assert not given
+
+
+@pytest.fixture
+def desk(tmp_path: Path) -> Desk:
+    return opening(home=tmp_path).desk
+
+
+@pytest.mark.parametrize("method", METHODS, ids=lambda method: method.name)
+def test_a_verb_asks_for_its_method_under_the_names_of_the_wire(method: Any, desk: Desk) -> None:
+    from libravdb_memory.serve.fields import json_schema
+
+    verb = VERBS.get(method.name, method.name)
+    required = [name for name, default in parameters(verb).items() if default is inspect.Parameter.empty]
+    whose = {"user": "ada", "session": "s1"} if "user_id" in parameters(verb) else {}
+    job: Job[Any] = getattr(verbs, verb)(desk, *("x" for _ in required), **whose)
+    (call,) = asked(job)
+    assert call.method == method.name
+    schema: Any = json_schema(method.params)
+    assert set(call.params) <= set(schema["properties"])
+    assert set(schema.get("required", ())) <= set(call.params)
+    if whose:
+        assert call.params["userId"] == "ada" and call.params["sessionId"] == "s1"
+
+
+def asked(job: Job[Any]) -> Sequence[Any]:
+    """The first calls of a job."""
+    step = next(job.script)
+    while isinstance(step, Disk):
+        step = job.script.send(step.work())
+    assert isinstance(step, Asks)
+    return step.calls
+
+
+def test_both_clients_have_the_same_verbs() -> None:
+    made = {
+        name
+        for name, found in vars(verbs).items()
+        if inspect.isfunction(found) and found.__module__ == verbs.__name__ and not name.startswith("_")
+    }
+    for client in (Client, AsyncClient):
+        assert {name for name in vars(client) if hasattr(vars(client)[name], "__wrapped__")} == made
+        assert all(getattr(client, name).__wrapped__ is getattr(verbs, name) for name in made)
+    assert {VERBS.get(method.name, method.name) for method in METHODS} == made - {"call", "send_waiting"}
+
+
+def test_importing_a_client_imports_nothing_heavy() -> None:
+    program = (
+        "import sys, libravdb_memory.serve.client; "
+        "print(sorted({'numpy', 'onnxruntime', 'tokenizers', 'usearch', 'click'} & set(sys.modules)))"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
