@@ -18,7 +18,7 @@ from tests.serve.process import Daemons, short_folder
 
 from libravdb_memory.errors import InvalidInputError
 from libravdb_memory.serve.access import TOKENS_FILE, Tokens
-from libravdb_memory.serve.client import AsyncClient, Client, RefusedError, UnavailableError
+from libravdb_memory.serve.client import AsyncClient, Client, RefusedError, SpoolError, UnavailableError
 from libravdb_memory.serve.client.core import SHORTEST_PAUSE_S
 from libravdb_memory.serve.client.spool import REFUSED
 from libravdb_memory.serve.failures import CONFLICT, NOT_FOUND, STOPPING
@@ -320,10 +320,38 @@ def test_what_is_refused_or_damaged_is_set_aside_and_keeps_nothing_waiting(daemo
         daemons()
         found: list[Any] = []
         eventually(lambda: bool(found.append(client.send_waiting()) or found[-1].finished))
-        assert (found[-1].delivered, found[-1].refused, found[-1].damaged) == (2, 1, 2)
+        assert (found[-1].delivered, len(found[-1].refused), found[-1].damaged) == (2, 1, 2)
+        assert "exists with other content" in str(found[-1].refused[0].error)
         assert texts(client, "s") == ["a", "c"]
         assert client.ingest("d", user="ada", session="s").result is not None
     assert b"another text" in (daemons.home / "spool" / REFUSED).read_bytes()
+
+
+def test_a_message_that_is_refused_when_it_is_delivered_at_once_after_others_is_told(
+    daemons: Daemons, kind: Kind
+) -> None:
+    with kind(home=daemons.home) as client:
+        client.ingest("one", user="ada", session="s", id="t1")
+        daemons()
+
+        def refused() -> bool:
+            try:
+                return bool(client.ingest("two", user="ada", session="s", id="t1").delivered)
+            except RefusedError as error:
+                return error.code == CONFLICT
+
+        eventually(refused)
+        assert texts(client, "s") == ["one"]
+
+
+def test_a_spool_that_cannot_be_used_keeps_no_context_from_being_made(daemons: Daemons, kind: Kind) -> None:
+    daemons()
+    (daemons.home / "spool").write_text("notes")
+    with kind(home=daemons.home) as client:
+        built = client.context("what?", user="ada", session="s", messages=HOST_MESSAGES)
+        assert built.receipt_id and "cannot be used" in built.note
+        with pytest.raises(SpoolError, match="cannot be used"):
+            client.ingest("one", user="ada", session="s")
 
 
 @pytest.mark.parametrize(

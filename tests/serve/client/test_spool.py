@@ -179,14 +179,14 @@ def test_a_full_spool_refuses_and_keeps_what_it_has(tmp_path: Path) -> None:
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
 def test_a_folder_that_cannot_be_written_is_told(tmp_path: Path) -> None:
     tmp_path.chmod(0o500)
-    with pytest.raises(SpoolError, match="cannot be written"):
+    with pytest.raises(SpoolError, match="cannot be used"):
         Spool(tmp_path / "spool").append(said("a"))
     tmp_path.chmod(0o700)
 
 
 def test_a_file_in_the_place_of_the_folder_is_told(tmp_path: Path) -> None:
     (tmp_path / "spool").write_text("notes")
-    with pytest.raises(SpoolError, match="cannot be written"):
+    with pytest.raises(SpoolError, match="cannot be used"):
         Spool(tmp_path / "spool").append(said("a"))
 
 

@@ -145,11 +145,12 @@ class Line:
 
     def feed(self, data: bytes) -> None:
         """Resolve the calls whose answers end in this piece."""
+        start = len(self._held)
         self._held += data
         if len(self._held) > _MAX_ANSWER_BYTES and b"\n" not in data:
             self.fail("the daemon sent an answer without end")
-        while self.failure is None and (end := self._held.find(b"\n")) >= 0:
-            frame = bytes(self._held[:end])
+        while self.failure is None and (end := self._held.find(b"\n", start)) >= 0:
+            frame, start = bytes(self._held[:end]), 0
             del self._held[: end + 1]
             if frame.strip():
                 self._answer(frame)

@@ -13,8 +13,8 @@ from functools import partial
 from typing import Any
 
 from libravdb_memory.errors import LibraVDBError
-from libravdb_memory.serve.client.core import RefusedError, UnavailableError
-from libravdb_memory.serve.client.entries import Entry, Placed
+from libravdb_memory.serve.client.core import RefusedError, UnavailableError, encode_call
+from libravdb_memory.serve.client.entries import Entry, Placed, write_entry
 from libravdb_memory.serve.client.locks import FileLock
 from libravdb_memory.serve.client.scripts import Ask, Asks, Script, ask, on_disk
 from libravdb_memory.serve.client.spool import DAMAGED, REFUSED, Batch, Spool
@@ -39,11 +39,19 @@ class Stored:
 
 
 @dataclass(frozen=True, slots=True)
+class Refusal:
+    """An entry that was set aside, as it stood in the spool."""
+
+    raw: bytes
+    error: LibraVDBError
+
+
+@dataclass(frozen=True, slots=True)
 class Delivery:
     """What became of the entries that waited. `note` says why some still do."""
 
     delivered: int = 0
-    refused: int = 0
+    refused: tuple[Refusal, ...] = ()
     damaged: int = 0
     finished: bool = True
     note: str = ""
@@ -83,6 +91,9 @@ def store(desk: Desk, entry: Entry, name: str | None) -> Script[Stored]:
     if note:
         return Stored(name, False, note)
     delivery = yield from deliver(desk, BESIDE_A_CALL_S)
+    for refusal in delivery.refused:
+        if refusal.raw == write_entry(entry):
+            raise refusal.error
     return Stored(name, delivery.finished, delivery.note)
 
 
@@ -91,10 +102,11 @@ def store(desk: Desk, entry: Entry, name: str | None) -> Script[Stored]:
 
 class _Tally:
     def __init__(self) -> None:
-        self.delivered = self.refused = self.damaged = 0
+        self.delivered = self.damaged = 0
+        self.refused: list[Refusal] = []
 
     def told(self, note: str = "") -> Delivery:
-        return Delivery(self.delivered, self.refused, self.damaged, not note, note)
+        return Delivery(self.delivered, tuple(self.refused), self.damaged, not note, note)
 
 
 def deliver(desk: Desk, within_s: float | None = None) -> Script[Delivery]:
@@ -182,10 +194,16 @@ def _deliver_window(desk: Desk, window: Sequence[Placed], tally: _Tally) -> Scri
             return index, outcome.message
         if isinstance(outcome, LibraVDBError):
             yield from on_disk(partial(desk.spool.set_aside, placed.raw, REFUSED))
-            tally.refused += 1
+            tally.refused.append(Refusal(placed.raw, outcome))
         else:
             tally.delivered += 1
     return len(window), ""
+
+
+def check_entry(entry: Entry) -> None:
+    """That it can be sent, also later: what no daemon could read must not wait for one."""
+    asked = _asked(entry)
+    encode_call(10**12, asked.method, asked.params)
 
 
 def _asked(entry: Entry) -> Ask:

@@ -38,8 +38,8 @@ def find_endpoint(config: Config, explicit: str | None = None) -> Endpoint:
 def _noted_socket(home: Path) -> tuple[Path, ...]:
     """Only a socket: a note may be old, and the owner's token must not be shown to whoever has its port now."""
     note = noted(home)
-    endpoint = None if note is None else parse_endpoint(note.endpoint)
-    return (endpoint.path,) if isinstance(endpoint, UnixEndpoint) else ()
+    kind, _, path = ("", "", "") if note is None else note.endpoint.partition(":")
+    return (Path(path),) if kind == "unix" and path else ()
 
 
 def find_token(

@@ -52,12 +52,9 @@ class Spool:
 
     def append(self, entry: Entry) -> None:
         data = write_entry(entry)
-        try:
-            with self._alone():
-                self._refuse_more_than_the_limit(len(data))
-                self._write(self._open_segment(), data)
-        except OSError as error:
-            raise SpoolError(f"{self._folder} cannot be written: {error.strerror or error}") from error
+        with self._alone():
+            self._refuse_more_than_the_limit(len(data))
+            self._write(self._open_segment(), data)
 
     def _open_segment(self) -> Path:
         segments = self._segments()
@@ -68,10 +65,11 @@ class Spool:
 
     def _write(self, file: Path, data: bytes) -> None:
         """Whole, and on disk; after a writer that died in the middle of a line, on a new line."""
-        is_new = not file.exists()
         descriptor = os.open(file, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o600)
         try:
             size = os.fstat(descriptor).st_size
+            if not size:
+                _sync_folder(self._folder)
             torn = size > 0 and _last_byte(descriptor, size) != b"\n"
             try:
                 _write_all(descriptor, b"\n" + data if torn else data)
@@ -82,8 +80,6 @@ class Spool:
                 raise
         finally:
             os.close(descriptor)
-        if is_new:
-            _sync_folder(self._folder)
 
     def _refuse_more_than_the_limit(self, more: int) -> None:
         held = sum(item.stat().st_size for item in self._folder.iterdir())
@@ -94,12 +90,14 @@ class Spool:
     # ── out ──────────────────────────────────────────────────────────────────────────────────────────────────────
 
     def pending(self) -> bool:
-        return bool(self._segments())
+        with self._telling():
+            return bool(self._segments())
 
     def claim(self) -> FileLock | None:
         """The right to deliver; None when another has it."""
-        self._make()
-        return FileLock.attempt(self._folder / "delivery.lock")
+        with self._telling():
+            self._make()
+            return FileLock.attempt(self._folder / "delivery.lock")
 
     def next_batch(self) -> Batch | None:
         """The oldest segment. A last line without its end was never acknowledged: nobody else writes now."""
@@ -150,9 +148,17 @@ class Spool:
 
     @contextlib.contextmanager
     def _alone(self) -> Generator[None]:
-        self._make()
-        with FileLock.wait(self._folder / "append.lock"):
+        with self._telling():
+            self._make()
+            with FileLock.wait(self._folder / "append.lock"):
+                yield
+
+    @contextlib.contextmanager
+    def _telling(self) -> Generator[None]:
+        try:
             yield
+        except OSError as error:
+            raise SpoolError(f"{self._folder} cannot be used: {error.strerror or error}") from error
 
     def _make(self) -> None:
         if not self._folder.is_dir():

@@ -14,10 +14,20 @@ from dataclasses import dataclass
 from typing import Any, Literal, TypedDict, Unpack, cast
 
 from libravdb_memory.identity import Json
-from libravdb_memory.serve.client.core import RefusedError, UnavailableError, encode_call
-from libravdb_memory.serve.client.delivering import BESIDE_A_CALL_S, Delivery, Desk, Stored, deliver, order_of, store
+from libravdb_memory.serve.client.core import RefusedError, UnavailableError
+from libravdb_memory.serve.client.delivering import (
+    BESIDE_A_CALL_S,
+    Delivery,
+    Desk,
+    Stored,
+    check_entry,
+    deliver,
+    order_of,
+    store,
+)
 from libravdb_memory.serve.client.entries import Entry
 from libravdb_memory.serve.client.scripts import Job, Script, ask
+from libravdb_memory.serve.client.spool import SpoolError
 from libravdb_memory.serve.failures import ENGINE
 from libravdb_memory.serve.fields import wire_name
 from libravdb_memory.serve.jsonrpc import INTERNAL_ERROR
@@ -97,8 +107,12 @@ def context(
 
 
 def _context(desk: Desk, params: Mapping[str, Json], own: Sequence[Message]) -> Script[HostContext]:
+    note = ""
     try:
         yield from deliver(desk, BESIDE_A_CALL_S)
+    except SpoolError as error:  # what waits goes on waiting; the conversation does not
+        note = error.message
+    try:
         built = yield from ask("assemble_context", params)
     except UnavailableError as error:
         return HostContext("", own, ("memory",), error.message)
@@ -108,7 +122,7 @@ def _context(desk: Desk, params: Mapping[str, Json], own: Sequence[Message]) -> 
         return HostContext("", own, ("memory",), error.message)
     told = cast(Sequence[Message], built.get("messages") or ())
     return HostContext(
-        str(built.get("text", "")), told, tuple(built.get("degraded") or ()), "", built.get("receiptId"), built
+        str(built.get("text", "")), told, tuple(built.get("degraded") or ()), note, built.get("receiptId"), built
     )
 
 
@@ -243,8 +257,8 @@ def call(
 
 
 def _storing(desk: Desk, method: str, params: Mapping[str, Json], name: str | None) -> Job[Stored]:
-    encode_call(0, method, params)
     entry = Entry(method, params, _now_ms())
+    check_entry(entry)
     return Job(store(desk, entry, name), order_of(desk, entry))
 
 
