@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test unit wheel crash mutants laws-long keystone-long bench-store bench-embed bench-context bench-retrieval bench-compaction bench-peers ablation model-check clean
+.PHONY: help setup demo test unit wheel crash mutants laws-long keystone-long delivery-long bench-store bench-embed bench-context bench-retrieval bench-compaction bench-peers ablation model-check clean
 
 help: ## list the targets
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | awk -F':.*## ' '{printf "  %-16s %s\n", $$1, $$2}'
@@ -54,6 +54,9 @@ laws-long: $(READY) ## the budget law on a real store, 10,000 cases
 
 keystone-long: $(READY) ## all sixteen invariants after every step of 400 random histories, and 200 killed compactions
 	@$(BIN)/python -m pytest -q -m long tests/laws
+
+delivery-long: $(READY) ## 10,000 turns while daemon and client are killed: each arrives once, in order
+	@$(BIN)/python -m pytest -q -m long tests/serve/client
 
 bench-context: $(READY) ## measure what a context costs beside the embedding of its question
 	@$(BIN)/libravdb bench context --json benchmarks/results/context.json

@@ -16,7 +16,7 @@ import pytest
 from tests.serve.client.peer import Answer, healthy, peer
 from tests.serve.process import Daemons, short_folder
 
-from libravdb_memory.errors import InvalidInputError
+from libravdb_memory.errors import ConfigError, InvalidInputError
 from libravdb_memory.serve.access import TOKENS_FILE, Tokens
 from libravdb_memory.serve.client import AsyncClient, Client, RefusedError, SpoolError, UnavailableError
 from libravdb_memory.serve.client.core import SHORTEST_PAUSE_S
@@ -140,6 +140,15 @@ def test_a_daemon_is_found_where_it_says_it_listens(daemons: Daemons, monkeypatc
         with Client(daemon.endpoint, home=daemons.home) as client:
             assert client.health()["pid"] == daemon.pid
         daemon.stop()
+
+
+def test_a_name_that_is_no_endpoint_is_told_at_once_and_a_home_too_deep_for_a_socket_is_no_hindrance(
+    kind: Kind, tmp_path: Path
+) -> None:
+    with pytest.raises(ConfigError, match="takes unix:/path or tcp:host:port"):
+        kind("http://localhost", home=tmp_path)
+    with kind(home=tmp_path / ("x" * 120)) as client:
+        assert "at most 103 bytes" in client.ingest("kept", user="ada", session="s").note
 
 
 def test_threads_share_a_client_and_each_gets_its_own_answers(daemons: Daemons) -> None:

@@ -9,13 +9,13 @@ from pathlib import Path
 from typing import Any
 
 from libravdb_memory.config import Config, load_config
-from libravdb_memory.errors import InvalidInputError
+from libravdb_memory.errors import ConfigError, InvalidInputError
 from libravdb_memory.serve.client.core import CALL_TIMEOUT_S, Reach, RefusedError, UnavailableError
 from libravdb_memory.serve.client.delivering import Desk
 from libravdb_memory.serve.client.finding import find_endpoint, find_token
 from libravdb_memory.serve.client.scripts import Script, ask
 from libravdb_memory.serve.client.spool import MAX_SPOOL_BYTES, SPOOL_FOLDER, Spool
-from libravdb_memory.serve.endpoint import Endpoint
+from libravdb_memory.serve.endpoint import Endpoint, parse_endpoint
 from libravdb_memory.serve.methods import table_of
 from libravdb_memory.serve.own import METHODS
 
@@ -37,7 +37,10 @@ class Opening:
         return min(CONNECT_S, self.timeout_s)
 
     def place(self) -> Endpoint:
-        return find_endpoint(self.config, self.endpoint)
+        try:
+            return find_endpoint(self.config, self.endpoint)
+        except ConfigError as error:  # the home's own path may be too long for a socket
+            raise UnavailableError(error.message, error.hint) from error
 
     def greeting(self, endpoint: Endpoint) -> Script[dict[str, Any]]:
         """Who we are, where that is asked; then whether it is a daemon that is well."""
@@ -63,7 +66,8 @@ def opening(
     if timeout_s <= 0:
         raise InvalidInputError("timeout_s", "must be more than 0")
     config = load_config(overrides={"home": None if home is None else str(home)})
-    find_endpoint(config, endpoint)  # a name that is none is told at once
+    if endpoint is not None:
+        parse_endpoint(endpoint)  # a name that is none is told at once
     desk = Desk(Spool(config.home / SPOOL_FOLDER, spool_bytes), table_of(METHODS), time.monotonic)
     return Opening(config, desk, endpoint, token, timeout_s)
 
