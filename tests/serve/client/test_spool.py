@@ -131,6 +131,19 @@ def test_what_is_appended_during_a_delivery_stays(tmp_path: Path) -> None:
     assert spool.pending() and waiting(spool) == ["second"]
 
 
+def test_the_line_end_after_a_torn_line_is_no_entry(tmp_path: Path) -> None:
+    spool = Spool(tmp_path)
+    spool.append(said("before"))
+    (segment,) = segments(tmp_path)
+    segment.write_bytes(segment.read_bytes() + b"torn")
+    batch = spool.next_batch()
+    assert batch is not None
+    spool.append(said("after"))
+    spool.done(segment, batch.end)
+    rest = spool.next_batch()
+    assert rest is not None and [placed.entry for placed in rest.placed] == [said("after")]
+
+
 def test_a_place_that_is_lost_or_garbled_costs_a_second_delivery_and_no_entry(tmp_path: Path) -> None:
     spool = Spool(tmp_path)
     for text in ("a", "b"):
@@ -170,8 +183,8 @@ def test_a_full_spool_refuses_and_keeps_what_it_has(tmp_path: Path) -> None:
         while True:
             spool.append(said("x" * 50))
             kept += 1
-    assert 0 < kept < 6 and len(waiting(spool)) == kept
     assert sum(file.stat().st_size for file in tmp_path.iterdir()) <= 500
+    assert 0 < kept < 6 and len(waiting(spool)) == kept
     spool.append(said("again"))
     assert waiting(spool) == ["again"]
 

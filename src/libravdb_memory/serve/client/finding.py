@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Mapping
 from pathlib import Path
 
 from libravdb_memory.config import Config
@@ -18,7 +16,6 @@ from libravdb_memory.serve.endpoint import (
 )
 from libravdb_memory.serve.running import noted
 
-TOKEN_VARIABLE = "LIBRAVDB_TOKEN"
 _OTHER_PLACES = (Path("/opt/homebrew/var/clawdb/run"), Path("/usr/local/var/clawdb/run"))
 
 
@@ -42,12 +39,10 @@ def _noted_socket(home: Path) -> tuple[Path, ...]:
     return (Path(path),) if kind == "unix" and path else ()
 
 
-def find_token(
-    endpoint: Endpoint, home: Path, explicit: str | None = None, environ: Mapping[str, str] = os.environ
-) -> str | None:
+def find_token(endpoint: Endpoint, home: Path, explicit: str | None = None) -> str | None:
     """What to begin a connection with: a token that was given counts everywhere, the owner's over TCP alone."""
-    if given := explicit or environ.get(TOKEN_VARIABLE, "").strip():
-        return given
+    if explicit:
+        return explicit
     if not (isinstance(endpoint, TcpEndpoint) and endpoint.is_loopback):
         return None
     return next((token.secret for token in Tokens(home / TOKENS_FILE).all() if token.name == OWNER), None)
