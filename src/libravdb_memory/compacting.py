@@ -41,6 +41,7 @@ from libravdb_memory.identity import Json, canonical_json
 from libravdb_memory.ingest.turns import turn_of
 from libravdb_memory.model import Draft, Record
 from libravdb_memory.namespaces import history_of, states_of, summaries_of
+from libravdb_memory.nimble import nimble
 from libravdb_memory.store.paging import every
 from libravdb_memory.store.protocol import (
     Commit,
@@ -152,7 +153,7 @@ class Compactor:
         rebuild: bool = False,
     ) -> Compaction:
         """`rebuild` takes the summaries there are away first, and makes all of them anew."""
-        with self._alone(namespace, session):
+        with self._alone(namespace, session), nimble():
             return _Run(self._parts, namespace, session, now_ms, cancelled, progress).run(rebuild)
 
     def close(self) -> None:
