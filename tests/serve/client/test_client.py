@@ -69,6 +69,10 @@ def texts(client: Any, session: str, user: str = "ada") -> list[str]:
     return [entry["text"] for entry in client.history(user=user, session=session)["entries"]]
 
 
+def open_files() -> int:
+    return sum(1 for _ in Path("/proc/self/fd").iterdir())
+
+
 # ── a daemon that is well ────────────────────────────────────────────────────────────────────────────────────────
 
 
@@ -292,6 +296,43 @@ def test_a_daemon_that_hangs_is_waited_for_once_and_then_left_alone_for_a_while(
         for _ in range(20):
             client.context("what?", user="ada")
         assert time.monotonic() - began < 0.5 + 2 * SHORTEST_PAUSE_S
+
+
+def test_a_daemon_that_does_not_read_is_given_up_by_all_who_wait_to_send(tmp_path: Path) -> None:
+    free = threading.Event()
+
+    def stuck(request: Any) -> bytes:
+        answer = healthy(request)
+        if not answer:
+            free.wait(30)
+        return answer or b""
+
+    with peer(stuck) as made, Client(made.endpoint, home=tmp_path, timeout_s=0.5) as client:
+        client.health()
+        found: list[Any] = []
+
+        def say(session: str) -> None:
+            found.append(client.ingest("x" * (4 << 20), user="ada", session=session))
+
+        began = time.monotonic()
+        threads = [threading.Thread(target=say, args=(f"s{index}",)) for index in range(6)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert [stored.delivered for stored in found] == [False] * 6 and time.monotonic() - began < 10
+        free.set()
+
+
+@pytest.mark.skipif(not Path("/proc/self/fd").exists(), reason="open files are not told here")
+def test_a_closed_client_has_let_go_of_its_socket_and_may_be_used_again(daemons: Daemons, kind: Kind) -> None:
+    daemons()
+    with kind(home=daemons.home) as client:
+        client.health()
+        before = open_files()
+        client.close()
+        assert open_files() == before - 1
+        assert client.ingest("again", user="ada", session="s").delivered
 
 
 def test_a_daemon_that_is_stopped_by_a_signal_delays_nothing_for_ever(daemons: Daemons, kind: Kind) -> None:

@@ -35,13 +35,16 @@ _ORDERS = 64
 
 
 class _Connection:
+    """The thread that reads is the one that lets go of the socket, when nobody sends: its number may be used again."""
+
     def __init__(self, connected: socket.socket, timeout_s: float) -> None:
         self._socket = connected
         self._timeout_s = timeout_s
         self._line = Line()
         self._guard = threading.Lock()
         self._sending = threading.Lock()
-        threading.Thread(target=self._read, name="libravdb-client", daemon=True).start()
+        self._reader = threading.Thread(target=self._read, name="libravdb-client", daemon=True)
+        self._reader.start()
 
     @property
     def lost(self) -> bool:
@@ -55,9 +58,11 @@ class _Connection:
     def close(self, reason: str = "the client was closed") -> None:
         with self._guard:
             self._line.fail(reason)
-        with suppress(OSError):
+        with suppress(OSError):  # gone already; else this ends what the threads wait for
             self._socket.shutdown(socket.SHUT_RDWR)
-        self._socket.close()
+
+    def join(self) -> None:
+        self._reader.join(self._timeout_s)
 
     def leave_to_parent(self) -> None:
         """Close what a fork copied, without a word to the other end."""
@@ -105,6 +110,8 @@ class _Connection:
                 else:
                     self._line.fail(reason)
         self.close()
+        with self._sending:
+            self._socket.close()
 
 
 def _connect(endpoint: Endpoint, connect_s: float, timeout_s: float) -> _Connection:
@@ -192,6 +199,7 @@ class Client:
         connection, self._connection = self._connection, None
         if connection is not None:
             connection.close()
+            connection.join()
 
     def __enter__(self) -> Self:
         return self
