@@ -126,6 +126,31 @@ def test_every_turn_arrives_once_and_in_order_though_daemon_and_client_are_kille
     check(daemons, way, sessions=4, total=100, often=80, seed=7)
 
 
+@pytest.mark.slow
+def test_two_processes_of_one_home_deliver_what_both_have_said_once_and_in_order(daemons: Daemons) -> None:
+    """Both talk without a daemon, and go on while it starts, is killed, and starts again."""
+    total = 60
+    with (
+        talker(daemons.home, "sync", {"a": 0, "b": 0}, total) as first,
+        talker(daemons.home, "async", {"c": 0, "d": 0}, total) as second,
+    ):
+        assert first.stdout is not None and second.stdout is not None
+        assert first.stdout.readline() == b"a 0\n" and second.stdout.readline()
+        daemon = daemons()
+        first.stdout.readline()
+        daemon.signal(signal.SIGKILL)
+        daemon.wait()
+        daemon = daemons()
+        first.stdout.read()
+        second.stdout.read()
+        assert first.wait() == second.wait() == 0
+    with Client(home=daemons.home) as client:
+        assert client.send_waiting().finished and client.desk.spool.set_aside_count() == 0
+    assert daemon.stop() == 0
+    for session in "abcd":
+        assert stored(daemons.home, session) == [f"{number}" for number in range(total)]
+
+
 @pytest.mark.long
 @pytest.mark.parametrize("way", ["sync", "async"])
 def test_ten_thousand_turns_arrive_once_and_in_order_though_daemon_and_client_are_killed(
