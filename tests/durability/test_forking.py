@@ -121,7 +121,9 @@ def test_a_forked_child_finds_the_memory_closed_and_leaves_the_parents_alone(tmp
     done = subprocess.run([sys.executable, "-c", PROGRAM, str(tmp_path)], capture_output=True, text=True, timeout=120)
     assert done.returncode == 0, done.stderr
     said = json.loads(done.stdout)
-    verbs = sorted(name for name in vars(Memory) if not name.startswith("_") and name not in ("open", "close", "store", "embedder"))
+    verbs = sorted(
+        name for name in vars(Memory) if not name.startswith("_") and name not in ("open", "close", "store", "embedder")
+    )
     assert said["answers"] == [verbs] * 10
     assert said["sound"]
     assert said["grandchild"] == 0
