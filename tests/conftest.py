@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -20,6 +21,12 @@ hypothesis_settings.register_profile(  # a failure is enough there; its smallest
     "mutants", hypothesis_settings.get_profile("project"), phases=(Phase.explicit, Phase.generate)
 )
 hypothesis_settings.load_profile(os.environ.get("LIBRAVDB_HYPOTHESIS", "project"))
+
+
+def pytest_configure() -> None:
+    """A shell that starts tests in the background has interrupts ignored, by children too; some tests send them."""
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture
