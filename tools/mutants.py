@@ -28,6 +28,15 @@ PACKAGE = ROOT / "src" / "libravdb_memory"
 TIMEOUT_S = 180
 T = TypeVar("T")
 
+_COMPACTING = (
+    "memory/test_compaction.py",
+    "laws/test_compaction_settles.py",
+    "laws/test_lineage.py",
+    "laws/test_compaction_races.py",
+    "laws/test_erasure_to_the_byte.py",
+    "laws/test_keystone.py",
+)
+
 TESTS: dict[str, tuple[str, ...]] = {
     "tokens.py": ("stages/test_tokens.py", "stages/test_claims.py"),
     "assemble/budget.py": ("stages/test_claims.py", "stages/test_assemble.py"),
@@ -53,14 +62,10 @@ TESTS: dict[str, tuple[str, ...]] = {
     "recall.py": ("memory/test_recall.py",),
     "gating.py": ("memory/test_gating.py",),
     "receipts.py": ("memory/test_receipts.py", "laws/test_erasure_to_the_byte.py"),
-    "compacting.py": (
-        "memory/test_compaction.py",
-        "laws/test_compaction_settles.py",
-        "laws/test_lineage.py",
-        "laws/test_compaction_races.py",
-        "laws/test_erasure_to_the_byte.py",
-        "laws/test_keystone.py",
-    ),
+    "compacting/uncovered.py": _COMPACTING,
+    "compacting/covering.py": _COMPACTING,
+    "compacting/folding.py": _COMPACTING,
+    "compacting/writing.py": _COMPACTING,
     "condensing.py": ("memory/test_compaction.py", "laws/test_hostile_endpoint.py", "laws/test_keystone.py"),
     "lineage.py": (
         "memory/test_compaction.py",
@@ -238,33 +243,25 @@ MUTANTS: tuple[tuple[str, str, str], ...] = (
     ("hosting.py", "held[seen.role, text] -= 1", "pass"),
     ("usage.py", 'judged.get(ref, {}).get("durable") is False', "True"),
     # compaction: what is covered, by what, and only once
-    ("compacting.py", "if record.ref < ends_before]", "]"),
-    ("compacting.py", "[Expect(self._state, self._version), *writes]", "[*writes]"),
-    ("compacting.py", "for key in below)]", "for key in below[1:])]"),
-    ("compacting.py", "again = self._planned()[0] if", "again = [] if"),
-    ("compacting.py", "if index in turns.breaks else []", "if False else []"),
-    ("compacting.py", "row = [*older, *tail[:1]]", "row = [*older]"),
+    ("compacting/uncovered.py", "if record.ref < ends_before]", "]"),
+    ("compacting/writing.py", "[Expect(self._state, self._version), *writes]", "[*writes]"),
+    ("compacting/writing.py", "for key in below]", "for key in below[1:]]"),
+    ("compacting/covering.py", "again = self._planned()[0] if", "again = [] if"),
+    ("compacting/uncovered.py", "if index in turns.breaks else []", "if False else []"),
+    ("compacting/uncovered.py", "row = [*older, *tail[:1]]", "row = [*older]"),
+    ("compacting/covering.py", "self._writing.cover(node, below, guidance)", "self._writing.cover(node, below)"),
+    ("compacting/writing.py", "*edges, self._next_state()]", "*edges]"),
+    ("compacting/writing.py", 'prior=prior if condensed.method == "abstractive" else ()', "prior=()"),
     (
-        "compacting.py",
-        "self._write([*guidance, *_covering(node, below), self._next_state()], len(shards))",
-        "self._write([*_covering(node, below), self._next_state()], 0)",
-    ),
-    (
-        "compacting.py",
-        "self._write([*guidance, *_covering(node, below), self._next_state()], len(shards))",
-        "self._write([*guidance, *_covering(node, below)], len(shards))",
-    ),
-    ("compacting.py", 'prior=prior if condensed.method == "abstractive" else ()', "prior=()"),
-    (
-        "compacting.py",
+        "compacting/writing.py",
         "with self._parts.excluding.writing(self._epoch):",
         "with self._parts.excluding.writing(self._parts.excluding.epoch):",
     ),
-    ("compacting.py", "turns=sum(node.turns for node in nodes)", "turns=len(nodes)"),
-    ("compacting.py", "ends=(nodes[0].first, nodes[-1].last)", "ends=(nodes[-1].first, nodes[0].last)"),
-    ("compacting.py", "level=1 + max(node.level for node in nodes)", "level=2"),
-    ("compacting.py", "if settled.isdisjoint(ids):", "if True:"),
-    ("compacting.py", "if last < records[0].ref]", "]"),
+    ("compacting/folding.py", "turns=sum(node.turns for node in nodes)", "turns=len(nodes)"),
+    ("compacting/folding.py", "ends=(nodes[0].first, nodes[-1].last)", "ends=(nodes[-1].first, nodes[0].last)"),
+    ("compacting/folding.py", "level=1 + max(node.level for node in nodes)", "level=2"),
+    ("compacting/covering.py", "if settled.isdisjoint(ids):", "if True:"),
+    ("compacting/covering.py", "if last < records[0].ref]", "]"),
     # condensing: strictly smaller, and whatever a summariser does
     ("condensing.py", "source_tokens=source_tokens,", "source_tokens=node.tokens,"),
     ("condensing.py", "except Exception as error:  # whatever", "except LibraVDBError as error:  # whatever"),

@@ -142,3 +142,11 @@ def test_a_file_cut_short_is_reported(data: Path) -> None:
         assert error.path == data
     else:
         assert found
+
+
+def test_a_lost_table_of_vectors_is_called_damage(data: Path) -> None:
+    damage(data, "DROP TABLE vector_1")
+    with SqliteStore.open(data) as store:
+        (space,) = store.spaces()
+        with pytest.raises(StoreCorruptError, match="no such table"):
+            store.count_unembedded(space)

@@ -35,6 +35,8 @@ def translated(error: apsw.Error | OSError, path: Path) -> LibraVDBError:
             return StoreReadOnlyError(path)
         case apsw.CorruptError() | apsw.NotADBError():
             return StoreCorruptError(path, str(error))
+        case apsw.SQLError() if str(error).startswith("no such table"):  # a file that lost a table lost more than that
+            return StoreCorruptError(path, str(error))
         case apsw.TooBigError():
             return InvalidInputError("text", "is longer than the store can hold")
         case _:

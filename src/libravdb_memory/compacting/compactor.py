@@ -1,0 +1,116 @@
+"""Compacting a session, one at a time each."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Generator
+from contextlib import contextmanager
+
+from libravdb_memory.assemble.budget import AssemblySettings
+from libravdb_memory.compact.settings import CompactionSettings
+from libravdb_memory.compacting.covering import Covering
+from libravdb_memory.compacting.folding import Folding
+from libravdb_memory.compacting.parts import Parts
+from libravdb_memory.compacting.report import CANCELLED, OVERTAKEN, Compaction
+from libravdb_memory.compacting.uncovered import uncovered_turns
+from libravdb_memory.compacting.writing import Job, Writing
+from libravdb_memory.condensing import Cancelled, Condenser
+from libravdb_memory.elevating import Elevation
+from libravdb_memory.engines.protocol import Embedder
+from libravdb_memory.engines.summarising.protocol import Summariser
+from libravdb_memory.errors import CallCancelledError, StaleVersionError
+from libravdb_memory.excluding import Excluding, OvertakenError
+from libravdb_memory.namespaces import summaries_of
+from libravdb_memory.nimble import nimble
+from libravdb_memory.store.paging import every
+from libravdb_memory.store.protocol import Equals, Key, Progress, Remove, Store
+from libravdb_memory.tokens import TokenCounter
+
+
+class Compactor:
+    """Safe to use from many threads; one compaction of a session at a time."""
+
+    def __init__(
+        self,
+        store: Store,
+        embedder: Embedder,
+        counter: TokenCounter,
+        settings: CompactionSettings,
+        assembly: AssemblySettings,
+        excluding: Excluding,
+        model: Summariser | None = None,
+    ) -> None:
+        condenser = Condenser(embedder, counter, settings, model)
+        elevation = Elevation(embedder, counter, settings)
+        self._parts = Parts(store, embedder, counter, settings, assembly, excluding, condenser, elevation)
+        self._free = threading.Condition()
+        self._busy: set[tuple[str, str]] = set()
+
+    def compact(
+        self,
+        namespace: str,
+        session: str,
+        now_ms: int,
+        cancelled: Cancelled,
+        progress: Progress | None = None,
+        *,
+        rebuild: bool = False,
+    ) -> Compaction:
+        """`rebuild` takes the summaries there are away first, and makes all of them anew."""
+        with self._alone(namespace, session), nimble():
+            return _compact(self._parts, Job(namespace, session, now_ms, cancelled, progress), rebuild)
+
+    def close(self) -> None:
+        """Let go of the model. What is under way must have ended."""
+        self._parts.condenser.close()
+
+    def waiting_tokens(self, namespace: str, session: str) -> int:
+        """What the turns cost that could be compacted now."""
+        turns = uncovered_turns(self._parts, namespace, session)
+        return sum(self._parts.counter.count(record.text) for record in turns.records[: turns.tail_start])
+
+    @contextmanager
+    def _alone(self, namespace: str, session: str) -> Generator[None]:
+        mine = (namespace, session)
+        with self._free:
+            self._free.wait_for(lambda: mine not in self._busy)
+            self._busy.add(mine)
+        try:
+            yield
+        finally:
+            with self._free:
+                self._busy.discard(mine)
+                self._free.notify_all()
+
+
+def _compact(parts: Parts, job: Job, rebuild: bool) -> Compaction:
+    """What was made before an early end stays, and is told."""
+    writing = Writing(parts, job)
+    covering = Covering(parts, job, writing)
+    folding = Folding(parts, job, writing, covering.said)
+    ended_early = ""
+    try:
+        if rebuild:
+            _take_away(parts.store, job, writing)
+        covering.run()
+        folding.run()
+    except (OvertakenError, StaleVersionError):
+        ended_early = OVERTAKEN
+    except CallCancelledError:
+        ended_early = CANCELLED
+    return Compaction(
+        job.namespace,
+        job.session,
+        summaries=covering.summaries,
+        folds=folding.folds,
+        guidance=covering.guidance,
+        declined=(*covering.declined(), *folding.declined),
+        reason=ended_early or covering.reason,
+    )
+
+
+def _take_away(store: Store, job: Job, writing: Writing) -> None:
+    """Every summary of the session; guidance stays."""
+    found = every(store, summaries_of(job.namespace), Equals("group", job.session))
+    if keys := [Key(record.collection, record.id, record.group) for record in found]:
+        writing.remove([Remove(key) for key in keys])

@@ -1,0 +1,82 @@
+"""Summaries into summaries, while a session has too many."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from libravdb_memory import lineage
+from libravdb_memory.compact.plan import Root, folds
+from libravdb_memory.compacting.parts import Parts
+from libravdb_memory.compacting.report import Declined
+from libravdb_memory.compacting.writing import Job, Writing
+from libravdb_memory.condensing import Sources
+from libravdb_memory.excluding import OvertakenError
+from libravdb_memory.summaries import Node
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+
+class Folding:
+    """The part of a compaction that folds summaries. What it came to is here, also when it ended early. `said` holds
+    what the summaries made so far say, as vectors."""
+
+    def __init__(self, parts: Parts, job: Job, writing: Writing, said: dict[str, NDArray[np.float32]]) -> None:
+        self._parts = parts
+        self._job = job
+        self._writing = writing
+        self._said = said
+        self.folds: tuple[Node, ...] = ()
+        self.declined: tuple[Declined, ...] = ()
+
+    def run(self) -> None:
+        declined: set[tuple[str, ...]] = set()
+        while not self._job.cancelled():
+            roots = lineage.roots(self._parts.store, self._job.namespace, self._job.session)
+            runs = folds([Root(node.id, node.tokens, node.level) for node in roots], self._parts.settings)
+            by_id = {node.id: node for node in roots}
+            fresh = [ids for run in runs if (ids := tuple(root.id for root in run)) not in declined]
+            if not fresh:
+                return
+            for ids in fresh:
+                if not self._fold([by_id[node_id] for node_id in ids]):
+                    declined.add(ids)
+
+    def _fold(self, nodes: Sequence[Node]) -> bool:
+        store = self._parts.store
+        if any(store.get(node.key) is None for node in nodes):
+            raise OvertakenError
+        sources = Sources(
+            texts=tuple(part for node in nodes for part in node.parts),
+            views=tuple(node.parts[0] for node in nodes),
+            vectors=self._vectors_of(nodes),
+        )
+        with_model = self._parts.condenser.model_ready and any(node.method == "abstractive" for node in nodes)
+        condensed = self._parts.condenser.condense(sources, with_model=with_model, cancelled=self._job.cancelled)
+        if isinstance(condensed, str):
+            declined = self._parts.declined_as([(node.id, node.text) for node in nodes], condensed)
+            self.declined = (*self.declined, declined)
+            return False
+        node = self._writing.node(
+            condensed,
+            level=1 + max(node.level for node in nodes),
+            children=[node.id for node in nodes],
+            turns=sum(node.turns for node in nodes),
+            ends=(nodes[0].first, nodes[-1].last),
+            times=[moment for node in nodes for moment in (node.first_ts, node.last_ts)],
+        )
+        self._writing.cover(node, [child.key for child in nodes])
+        self._said[node.id] = condensed.vector
+        self.folds = (*self.folds, node)
+        return True
+
+    def _vectors_of(self, nodes: Sequence[Node]) -> NDArray[np.float32]:
+        """By what they say; of those made in this compaction it is known."""
+        import numpy as np
+
+        if lacking := [node for node in nodes if node.id not in self._said]:
+            made = self._parts.condenser.vectors([node.parts[0] for node in lacking])
+            self._said |= {node.id: made[row] for row, node in enumerate(lacking)}
+        return np.stack([self._said[node.id] for node in nodes])

@@ -1,0 +1,50 @@
+"""What a compaction tells: the summaries it made, what it left as it was, and why."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from libravdb_memory.summaries import Node
+
+TRIVIAL = "trivial: one turn alone has no summary"
+OVERTAKEN = "something was erased or compacted meanwhile; the next compaction sees to it"
+CANCELLED = "ended before it was through"
+
+
+@dataclass(frozen=True, slots=True)
+class Declined:
+    """Turns or summaries that stay as they are: the ids of the first and the last of them, how many, what they cost,
+    and why."""
+
+    first: str
+    last: str
+    count: int
+    tokens: int
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Compaction:
+    """What a compaction did. `summaries` are the new ones of turns, `folds` those of summaries, `guidance` counts the
+    rules kept word by word. `reason` says why there was nothing to do, or why it ended early; else it is empty."""
+
+    namespace: str
+    session: str
+    summaries: tuple[Node, ...] = ()
+    folds: tuple[Node, ...] = ()
+    guidance: int = 0
+    declined: tuple[Declined, ...] = ()
+    reason: str = ""
+
+    @property
+    def turns(self) -> int:
+        """That are covered now and were not before."""
+        return sum(node.turns for node in self.summaries)
+
+    @property
+    def source_tokens(self) -> int:
+        return sum(node.source_tokens for node in self.summaries)
+
+    @property
+    def tokens(self) -> int:
+        return sum(node.tokens for node in self.summaries)
