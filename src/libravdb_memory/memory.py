@@ -19,9 +19,10 @@ from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from types import TracebackType
-from typing import IO, TYPE_CHECKING, Literal, Self, TypeAlias
+from typing import IO, TYPE_CHECKING, Literal, Self
 
 from libravdb_memory import lineage
+from libravdb_memory.arguments import Scope, check_count, nothing_to_erase, session_of, where_of
 from libravdb_memory.assemble.messages import Message
 from libravdb_memory.authored import AuthoredDocuments
 from libravdb_memory.beside import Beside
@@ -66,11 +67,7 @@ from libravdb_memory.portability import ImportReport, export_to, import_lines
 from libravdb_memory.recall import Recall
 from libravdb_memory.receipts import Receipt, ReceiptLog, Replay, WhyNot, why_not
 from libravdb_memory.store.protocol import (
-    AllOf,
-    Between,
-    Equals,
     Erasure,
-    Filter,
     Progress,
     Put,
     Space,
@@ -86,10 +83,8 @@ from libravdb_memory.usage import ENOUGH, REGRET, Usage
 if TYPE_CHECKING:
     from libravdb_memory.compacting import Compaction, Compactor
 
-Scope: TypeAlias = Literal["session", "history", "summaries"]
 _READ = 3
 """Hits of a search that count as used: one who searches reads the first few."""
-_SCOPES: tuple[Scope, ...] = ("session", "history", "summaries")
 
 
 @dataclass(frozen=True, slots=True)
@@ -283,10 +278,10 @@ class Memory:
         "summary", said when the last turn below it was.
         """
         self._refuse_closed()
-        _check_count("k", k)
+        check_count("k", k)
         checked_text("query", query)
         namespace = resolve_namespace(user, session, session_key=session_key, agent_id=agent_id)
-        where = _filter(_scope(given_session(session), scopes), role, since, until)
+        where = where_of(session_of(given_session(session), scopes), role, since, until)
         if k == 0 or not query.strip():
             return Hits(())
         turns = Source(history_of(namespace), "history", "user", where)
@@ -378,7 +373,7 @@ class Memory:
         if mode not in ("augment", "own"):
             raise InvalidInputError("mode", f"must be augment or own, not {mode!r}")
         tokens = self._config.assembly.startup_budget if budget is None else budget
-        _check_count("budget", tokens)
+        check_count("budget", tokens)
         request = Request(
             prompt=prompt,
             namespace=resolve_namespace(user, session, session_key=session_key, agent_id=agent_id),
@@ -417,7 +412,7 @@ class Memory:
     def receipts(self, *, user: str | None = None, session: str | None = None, limit: int = 20) -> tuple[Receipt, ...]:
         """The newest receipts of a user, or of one session, newest first."""
         self._refuse_closed()
-        _check_count("limit", limit)
+        check_count("limit", limit)
         return self._receipts.recent(resolve_namespace(user, session), limit, given_session(session))
 
     def explain_gate(self, text: str, *, user: str | None = None, session: str | None = None) -> Decision:
@@ -466,7 +461,7 @@ class Memory:
         """
         self._refuse_closed()
         for name, value in (("depth", 1 if depth is None else depth), ("limit", limit)):
-            _check_count(name, value, least=1)
+            check_count(name, value, least=1)
         namespace = None if given_user(user) is None else resolve_namespace(user)
         node = lineage.find_summary(self._store, checked_name("id", id), namespace, given_session(session))
         return lineage.expand(self._store, node, depth=depth, limit=limit, after=after)
@@ -624,52 +619,15 @@ class Memory:
         return turns[0]
 
 
-def nothing_to_erase(user: str | None, session: str | None) -> NotFoundError:
-    named = [f"{kind} {name.strip()!r}" for kind, name in (("session", session), ("user", user)) if name is not None]
-    return NotFoundError(session or user or "", f"there is nothing to erase: the {' of the '.join(named)} has no turns")
-
-
 def _refuse_other_space(store: Store, embedder: Embedder) -> None:
     active = next((space for space in store.spaces() if space.active), None)
     if active is not None and active.fingerprint != embedder.space.fingerprint and store.status().records:
         raise FingerprintMismatchError(active.label, embedder.space.label)
 
 
-def _scope(session: str | None, scopes: Sequence[Scope] | None) -> str | None:
-    """The session to narrow a search to, or None for the whole history."""
-    for scope in scopes or ():
-        if scope not in _SCOPES:
-            raise InvalidInputError("scopes", f"{scope!r} is not one of {', '.join(_SCOPES)}")
-    if scopes is not None and ("history" in scopes or not scopes):
-        return None
-    if "session" in (scopes or ()) and session is None:
-        raise InvalidInputError("session", "the scope 'session' needs one")
-    return session
-
-
 def _as_turn(record: Record) -> Turn:
     return spoken(node_of(record)) if is_summary(record) else turn_of(record)
 
 
-def _filter(
-    session: str | None, role: str | None, since: int | datetime | None, until: int | datetime | None
-) -> Filter | None:
-    terms: list[Filter] = []
-    if session is not None:
-        terms.append(Equals("group", session))
-    if role is not None:
-        terms.append(Equals("metadata.role", role))
-    if since is not None or until is not None:
-        low = None if since is None else milliseconds("since", since)
-        high = None if until is None else milliseconds("until", until)
-        terms.append(Between("ts", low, high))
-    return AllOf(tuple(terms)) if len(terms) > 1 else next(iter(terms), None)
-
-
 def _now_ms() -> int:
     return time.time_ns() // 1_000_000
-
-
-def _check_count(field: str, value: object, least: int = 0) -> None:
-    if isinstance(value, bool) or not isinstance(value, int) or value < least:
-        raise InvalidInputError(field, f"must be a whole number, {least or 'zero'} or more, not {value!r}")

@@ -8,6 +8,7 @@ from typing import IO
 
 import click
 
+from libravdb_memory.arguments import Scope, nothing_to_erase
 from libravdb_memory.cli.batch import read_turns
 from libravdb_memory.cli.census import Census, census, census_of_turn
 from libravdb_memory.cli.dates import Moment
@@ -15,7 +16,6 @@ from libravdb_memory.cli.exit_codes import OK, PROBLEMS_FOUND
 from libravdb_memory.cli.invocation import Invocation, command
 from libravdb_memory.cli.render import counted, printable, render_hits, render_summary, render_turn
 from libravdb_memory.cli.waiting import wait_for_embedding
-from libravdb_memory.memory import Scope, nothing_to_erase
 
 user_option = click.option("-u", "--user", help="Whose memory it is.")
 session_option = click.option("-s", "--session", help="One conversation of that user.")

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
+from libravdb_memory.arguments import nothing_to_erase
 from libravdb_memory.errors import InvalidInputError
-from libravdb_memory.memory import nothing_to_erase
 from libravdb_memory.serve.erasing import erase_namespace, erase_session, erase_turn
 from libravdb_memory.serve.forms import object_form
 from libravdb_memory.serve.methods import Method, Result
