@@ -66,6 +66,7 @@ TESTS: dict[str, tuple[str, ...]] = {
     "compacting/covering.py": _COMPACTING,
     "compacting/folding.py": _COMPACTING,
     "compacting/writing.py": _COMPACTING,
+    "tailing.py": ("memory/test_tailing.py",),
     "condensing.py": ("memory/test_compaction.py", "laws/test_hostile_endpoint.py", "laws/test_keystone.py"),
     "lineage.py": (
         "memory/test_compaction.py",
@@ -262,6 +263,7 @@ MUTANTS: tuple[tuple[str, str, str], ...] = (
     ("compacting/folding.py", "level=1 + max(node.level for node in nodes)", "level=2"),
     ("compacting/covering.py", "if settled.isdisjoint(ids):", "if True:"),
     ("compacting/covering.py", "if last < records[0].ref]", "]"),
+    ("tailing.py", "all(call in called for turn in tail for call in turn.answers)", "True"),
     # condensing: strictly smaller, and whatever a summariser does
     ("condensing.py", "source_tokens=source_tokens,", "source_tokens=node.tokens,"),
     ("condensing.py", "except Exception as error:  # whatever", "except LibraVDBError as error:  # whatever"),

@@ -1,11 +1,12 @@
 """The newest turns of a session, as the store has them.
 
-Law: what is read holds at least the tail that so many tokens could take, with the first bundle of the base tail whole.
+Law: what is read holds at least the tail that so many tokens could take, with the first bundle of the base tail whole;
+a tool's result is not there without its call, unless that lies very far back.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import cast
 
 from libravdb_memory.assemble.budget import AssemblySettings
@@ -16,6 +17,8 @@ from libravdb_memory.store.protocol import Equals, Store
 from libravdb_memory.tokens import TokenCounter, share_of
 
 _PAGE = 24
+_FARTHEST = 240
+"""Turns among which the call of a tool's result is looked for."""
 
 
 def newest_records(
@@ -23,14 +26,25 @@ def newest_records(
 ) -> tuple[Record, ...]:
     """Oldest first: more than `target` tokens of them, or all there are."""
     newest: list[Record] = []
-    price, cursor = 0, None
+    prices: list[int] = []
+    cursor = None
     while True:
         page = store.page(collection, where=Equals("group", session), after=cursor, limit=_PAGE, newest_first=True)
         newest += page.records
-        price += sum(counter.count(record.text) for record in page.records)
+        prices += [counter.count(record.text) for record in page.records]
         cursor = page.cursor
-        if cursor is None or (price > target and base_start(tail_turns(reversed(newest)), least) > 0):
+        if cursor is None or (sum(prices) > target and _holds_a_tail(newest[::-1], prices[::-1], least, target)):
             return tuple(reversed(newest))
+
+
+def _holds_a_tail(records: Sequence[Record], prices: Sequence[int], least: int, target: int) -> bool:
+    """Whether nothing before these could belong to it: no bundle of it is cut, and no result lacks its call."""
+    turns = tail_turns(records)
+    if base_start(turns, least) == 0:
+        return False
+    tail = turns[recent_start(turns, prices, least, target) :]
+    called = {call for turn in tail for call in turn.calls}
+    return len(turns) >= _FARTHEST or all(call in called for turn in tail for call in turn.answers)
 
 
 def tail_of(

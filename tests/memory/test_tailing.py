@@ -1,0 +1,50 @@
+"""The newest turns of a session, read page by page from a real store."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from libravdb_memory import Memory
+from libravdb_memory.assemble.budget import AssemblySettings
+from libravdb_memory.engines.token_counter import make_counter
+from libravdb_memory.namespaces import history_of
+from libravdb_memory.tailing import newest_records, tail_of
+
+
+@pytest.fixture
+def memory(tmp_path: Path) -> Iterator[Memory]:
+    with Memory.open(tmp_path) as memory:
+        yield memory
+
+
+def converse(memory: Memory, between: int, *, call: str = "c1") -> None:
+    """A tool is called, much else is said, and then its result comes."""
+    say = {"user": "ada", "session": "long"}
+    memory.ingest("look it up", id="call", role="assistant", metadata={"tool_calls": [call]}, **say)
+    for number in range(between):
+        memory.ingest(f"meanwhile {number}", id=f"m{number}", role="assistant", **say)
+    memory.ingest("found it", id="result", role="tool", metadata={"tool_call_id": "c1"}, **say)
+
+
+def tail(memory: Memory) -> list[str]:
+    settings = AssemblySettings(tail_turns=2, startup_budget=100)
+    counter = make_counter(settings.tokenizer)
+    return [record.id for record in tail_of(memory.store, counter, settings, history_of("ada"), "long")]
+
+
+@pytest.mark.parametrize("between", [3, 22, 23, 24, 60, 200])
+def test_a_result_comes_with_its_call_however_many_turns_lie_between(memory: Memory, between: int) -> None:
+    converse(memory, between)
+    assert tail(memory) == ["call", *(f"m{number}" for number in range(between)), "result"]
+
+
+def test_a_result_whose_call_was_never_stored_does_not_drag_the_session_in(memory: Memory) -> None:
+    converse(memory, 400, call="another")
+    found = tail(memory)
+    assert found[-1] == "result" and len(found) < 30
+    counter = make_counter(AssemblySettings().tokenizer)
+    read = newest_records(memory.store, counter, history_of("ada"), "long", target=10, least=2)
+    assert len(read) <= 264
