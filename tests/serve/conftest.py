@@ -13,7 +13,6 @@ from tests.serve.process import Daemons, short_folder
 
 from libravdb_memory import Memory
 from libravdb_memory.config import Config
-from libravdb_memory.journal import Journal
 from libravdb_memory.serve import own
 from libravdb_memory.serve.access import SAME_USER, Access
 from libravdb_memory.serve.calls import Answer, read_call, run
@@ -27,7 +26,7 @@ Call: TypeAlias = Callable[..., Any]
 @pytest.fixture
 def service(hashed: Config) -> Iterator[Service]:
     with Memory.open(config=hashed) as memory:
-        yield Service(memory, memory.store, Journal(memory.store), hashed, lambda: time.time_ns() // 1_000_000)
+        yield Service.of(memory, hashed, lambda: time.time_ns() // 1_000_000)
 
 
 @pytest.fixture

@@ -14,7 +14,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from libravdb_memory import Memory, load_config
-from libravdb_memory.journal import Journal
 from libravdb_memory.serve.access import SAME_USER, Access
 from libravdb_memory.serve.calls import Answer, read_call, run
 from libravdb_memory.serve.fields import json_schema
@@ -71,7 +70,7 @@ def service() -> Iterator[Service]:
         environ = {"LIBRAVDB_HOME": str(Path(folder)), "LIBRAVDB_EMBEDDING_BACKEND": "hashed"}
         config = load_config(environ=environ)
         with Memory.open(config=config) as memory:
-            yield Service(memory, memory.store, Journal(memory.store), config, lambda: time.time_ns() // 1_000_000)
+            yield Service.of(memory, config, lambda: time.time_ns() // 1_000_000)
 
 
 def answer_to(service: Service, name: str, params: Any, access: Access = SAME_USER) -> Any:

@@ -1,8 +1,9 @@
 """The daemon: a store, a socket, and the life between the first call and the last answer.
 
-Laws: the store is owned before anything listens, so that a second daemon on the same data is refused with the pid of
-the first. The endpoint is told, alone on a line, once it listens. Told to stop, it answers what it has begun, refuses
-the rest, writes everything down and ends well.
+Laws: the store has a moment to open before anything listens, so that a second daemon on the same data is refused with
+the pid of the first. One that takes longer opens while `health` is answered already, and whatever needs it waits. The
+endpoint is told, alone on a line, once it listens. Told to stop, it answers what it has begun, refuses the rest, writes
+everything down and ends well.
 """
 
 from __future__ import annotations
@@ -24,18 +25,22 @@ from libravdb_memory.config import Config
 from libravdb_memory.errors import ConfigError
 from libravdb_memory.journal import Journal
 from libravdb_memory.memory import Memory
+from libravdb_memory.serve import gauges
 from libravdb_memory.serve.access import SAME_USER, TOKENS_FILE, Tokens
 from libravdb_memory.serve.connection import Connection, Shared
 from libravdb_memory.serve.dispatch import Dispatcher
 from libravdb_memory.serve.endpoint import Endpoint, TcpEndpoint, UnixEndpoint, default_endpoint, parse_endpoint
+from libravdb_memory.serve.opening import Opening
 from libravdb_memory.serve.ownership import BACKLOG, tcp_listener, unix_listener
 from libravdb_memory.serve.running import announced
-from libravdb_memory.serve.service import Service
+from libravdb_memory.serve.service import Opened, Service
 from libravdb_memory.serve.settings import ServeSettings
 from libravdb_memory.serve.table import every_method
-from libravdb_memory.sources.watch import Watcher
+from libravdb_memory.serve.web import serving_web, web_address, web_listener
+from libravdb_memory.sources.watch import Watcher, WatchState
 
 _log = logging.getLogger(__name__)
+_HEAD_START_S = 0.25
 _FLUSH_S = 2.0
 _CLOSE_S = 5.0
 _SPARE_FILES = 128
@@ -52,33 +57,69 @@ def serve(config: Config, ready: Callable[[str], None]) -> bool:
     endpoint = endpoint_of(config)
     _check_reach(endpoint, config.serve)
     with contextlib.ExitStack() as open_parts:
-        memory = Memory.open(config=config)
-        closing = _Closing(memory, config.serve.drain_s + _CLOSE_S)
+        watching = _Watching(config)
+        opening = Opening(lambda: _open(config, watching), config.db_path)
+        closing = _Closing(opening, watching, config.serve.drain_s + _CLOSE_S)
         open_parts.callback(closing.close)
-        watcher = Watcher(memory, config.sources)
-        journal = Journal(memory.store, config.serve.journal_entries)
-        service = Service(memory, memory.store, journal, config, _now_ms, sources=lambda: watcher.states)
+        opening.start(_HEAD_START_S)
+        web = open_parts.enter_context(web_listener(config))
+        service = Service(opening.opened, config, _now_ms, lambda: opening.is_ready, http=web_address(web))
         listening = unix_listener(endpoint) if isinstance(endpoint, UnixEndpoint) else tcp_listener(endpoint)
         listener = open_parts.enter_context(listening)
         if isinstance(endpoint, TcpEndpoint):
             Tokens(config.home / TOKENS_FILE).owner()
         where = _bound(endpoint, listener)
         open_parts.enter_context(announced(config.home, where))
-        watcher.start()
-        open_parts.callback(watcher.stop)
-        daemon = _Daemon(service, endpoint, listener, _with_room_for_files(config.serve))
+        opening.then(watching.start)
+        daemon = _Daemon(service, opening, endpoint, listener, web, _with_room_for_files(config.serve))
         asyncio.run(daemon.run(lambda: ready(where)))
-        watcher.stop()
+        ended_by = opening.failure  # not what came of it after it was told to stop
         closing.close()  # while its note is still there: who waits for that may start the next one
+    if ended_by is not None:
+        raise ended_by
     _log.info("stopped")
     return closing.done.is_set()
+
+
+def _open(config: Config, watching: _Watching) -> Opened:
+    memory = Memory.open(config=config)
+    watching.of(memory)
+    return Opened(memory, Journal(memory.store, config.serve.journal_entries), watching.states)
+
+
+class _Watching:
+    """The sources of a memory that may not be open yet."""
+
+    def __init__(self, config: Config) -> None:
+        self._settings = config.sources
+        self._lock = threading.Lock()
+        self._watcher: Watcher | None = None
+        self._ended = False
+
+    def of(self, memory: Memory) -> None:
+        self._watcher = Watcher(memory, self._settings)
+
+    def states(self) -> tuple[WatchState, ...]:
+        return () if self._watcher is None else self._watcher.states
+
+    def start(self) -> None:
+        with self._lock:
+            if self._watcher is not None and not self._ended:
+                self._watcher.start()
+
+    def stop(self) -> None:
+        with self._lock:
+            self._ended = True
+        if self._watcher is not None:
+            self._watcher.stop()
 
 
 class _Closing:
     """Closes a memory once. A model that never answers is not waited for: whatever was acknowledged is on disk."""
 
-    def __init__(self, memory: Memory, patience_s: float) -> None:
-        self._memory = memory
+    def __init__(self, opening: Opening, watching: _Watching, patience_s: float) -> None:
+        self._opening = opening
+        self._watching = watching
         self._patience_s = patience_s
         self._begun = False
         self.done = threading.Event()
@@ -87,13 +128,17 @@ class _Closing:
         if self._begun:
             return
         self._begun = True
+        self._opening.give_up()
         threading.Thread(target=self._close, name="libravdb-closing", daemon=True).start()
         if not self.done.wait(self._patience_s):
             _log.warning("something under way does not end (a model that does not answer?); it is left")
 
     def _close(self) -> None:
+        self._watching.stop()
+        opened = self._opening.outcome()
         try:
-            self._memory.close()
+            if opened is not None:
+                opened.memory.close()
         except Exception as error:  # the thread's outermost frame; the process ends all the same
             _log.error("the store was not closed well: %r", error, exc_info=error)
         self.done.set()
@@ -102,8 +147,10 @@ class _Closing:
 @dataclass(slots=True)
 class _Daemon:
     service: Service
+    opening: Opening
     endpoint: Endpoint
     listener: socket.socket
+    web: socket.socket | None
     settings: ServeSettings
 
     async def run(self, ready: Callable[[], None]) -> None:
@@ -114,13 +161,25 @@ class _Daemon:
         create = loop.create_unix_server if isinstance(self.endpoint, UnixEndpoint) else loop.create_server
         server = await create(lambda: Connection(shared), sock=self.listener, backlog=BACKLOG)
         _log.info("listening on %s, process %d", _bound(self.endpoint, self.listener), os.getpid())
+        if self.service.http:
+            _log.info("serving %s", self.service.http)
         ready()
-        await stopping.wait()
-        _log.info("stopping: %d calls under way, %d connections", dispatcher.under_way, len(shared.connections))
-        self.service.stopping.set()
-        server.close()
-        await self._drain(shared, dispatcher, stopping)
+        if not self.opening.is_ready:
+            _log.info("the store is being opened")
+        self.opening.then(lambda: self._end_where_there_is_no_store(loop, stopping))
+        async with serving_web(shared, self.web):
+            await stopping.wait()
+            _log.info("stopping: %d calls under way, %d connections", dispatcher.under_way, len(shared.connections))
+            self.service.stopping.set()
+            self.opening.give_up()
+            server.close()
+            await self._drain(shared, dispatcher, stopping)
         dispatcher.stop()
+
+    def _end_where_there_is_no_store(self, loop: asyncio.AbstractEventLoop, stopping: asyncio.Event) -> None:
+        if self.opening.failure is not None:
+            with contextlib.suppress(RuntimeError):  # the loop is closed: it ends already
+                loop.call_soon_threadsafe(stopping.set)
 
     def _shared(self, dispatcher: Dispatcher) -> Shared:
         service, settings = self.service, self.settings
@@ -128,8 +187,10 @@ class _Daemon:
         free = is_unix or not settings.tcp_token
         uid = os.geteuid() if is_unix and hasattr(os, "geteuid") else None
         shared = Shared(service, every_method(), settings, dispatcher, SAME_USER if free else None, uid)
-        service.metrics.gauge("connections_open", lambda: len(shared.connections))
-        service.metrics.gauge("calls_under_way", lambda: dispatcher.under_way)
+        service.metrics.gauge("connections_open", lambda: len(shared.connections), "Clients that are connected.")
+        service.metrics.reading(lambda: gauges.of_queues(dispatcher))
+        service.metrics.reading(lambda: gauges.of_store(service))
+        service.metrics.reading(gauges.of_process)
         return shared
 
     async def _drain(self, shared: Shared, dispatcher: Dispatcher, stopping: asyncio.Event) -> None:

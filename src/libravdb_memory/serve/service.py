@@ -15,14 +15,44 @@ from libravdb_memory.store.protocol import Store
 
 
 @dataclass(frozen=True, slots=True)
-class Service:
-    """`now_ms` is the clock; `stopping` is set when the daemon drains; `sources` tells of each watched one."""
+class Opened:
+    """An open store, and what lies upon it; `sources` tells of each watched one."""
 
     memory: Memory
-    store: Store
     journal: Journal
+    sources: Callable[[], Sequence[WatchState]] = tuple
+
+
+@dataclass(frozen=True, slots=True)
+class Service:
+    """`opened` waits until the store is open, and so do those read from it; `is_ready` tells. `now_ms` is the clock;
+    `stopping` is set when the daemon drains; `http` is the address of its HTTP server, where there is one."""
+
+    opened: Callable[[], Opened]
     config: Config
     now_ms: Callable[[], int]
+    is_ready: Callable[[], bool] = lambda: True
     stopping: threading.Event = field(default_factory=threading.Event)
     metrics: Metrics = field(default_factory=Metrics)
-    sources: Callable[[], Sequence[WatchState]] = tuple
+    http: str = ""
+
+    @classmethod
+    def of(cls, memory: Memory, config: Config, now_ms: Callable[[], int]) -> Service:
+        """Over a memory that is open."""
+        opened = Opened(memory, Journal(memory.store, config.serve.journal_entries))
+        return cls(lambda: opened, config, now_ms)
+
+    @property
+    def memory(self) -> Memory:
+        return self.opened().memory
+
+    @property
+    def store(self) -> Store:
+        return self.opened().memory.store
+
+    @property
+    def journal(self) -> Journal:
+        return self.opened().journal
+
+    def sources(self) -> Sequence[WatchState]:
+        return self.opened().sources()

@@ -18,7 +18,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal, Protocol, TypeAlias
 
-from libravdb_memory.errors import LibraVDBError, StoreClosedError
+from libravdb_memory.errors import LibraVDBError, StoreClosedError, StoreError
 from libravdb_memory.sources.loader import forget_other_roots
 from libravdb_memory.sources.readers import Reader, Reading, readers_of
 from libravdb_memory.sources.report import Report
@@ -229,7 +229,10 @@ class Watcher:
 
     def start(self) -> None:
         """Forget what was read from roots of before, and keep the others up to date from now on."""
-        forget_other_roots(self._memory, self._settings.roots())
+        try:
+            forget_other_roots(self._memory, self._settings.roots())
+        except StoreError as error:  # a full disk, mostly; the next start tries again
+            _log.warning("what was read from folders that are sources no more stays: %s", error)
         for watcher in self.roots:
             watcher.start()
 

@@ -12,7 +12,6 @@ from tests.serve.reference.host import Host
 
 from libravdb_memory import Memory
 from libravdb_memory.config import Config
-from libravdb_memory.journal import Journal
 from libravdb_memory.serve.access import SAME_USER
 from libravdb_memory.serve.calls import Answer, read_call, run
 from libravdb_memory.serve.jsonrpc import Request, encode_request, read_frame
@@ -27,7 +26,7 @@ def daemon(config: Config) -> Generator[Call]:
     """Requests as bytes in, answers as bytes out, over the store of that configuration."""
     numbers = iter(range(1, 100_000))
     with Memory.open(config=config) as memory:
-        service = Service(memory, memory.store, Journal(memory.store), config, lambda: 1_800_000_000_000)
+        service = Service.of(memory, config, lambda: 1_800_000_000_000)
 
         def call(method: str, **params: Any) -> Any:
             number = next(numbers)

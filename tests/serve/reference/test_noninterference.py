@@ -18,7 +18,6 @@ from tests.serve.reference.conftest import TABLE
 
 from libravdb_memory import Memory
 from libravdb_memory.config import load_config
-from libravdb_memory.journal import Journal
 from libravdb_memory.serve import reference
 from libravdb_memory.serve.access import SAME_USER, Access
 from libravdb_memory.serve.calls import Answer, read_call, run
@@ -173,7 +172,7 @@ def test_no_byte_of_one_namespace_reaches_the_other(
     with tempfile.TemporaryDirectory() as home:
         config = load_config(environ={"LIBRAVDB_HOME": home, "LIBRAVDB_EMBEDDING_BACKEND": "hashed"})
         with Memory.open(config=config) as memory:
-            service = Service(memory, memory.store, Journal(memory.store), config, lambda: 1_800_000_000_000)
+            service = Service.of(memory, config, lambda: 1_800_000_000_000)
             played = Played(service, parties)
             for step in steps:
                 played.step(*step)
@@ -189,7 +188,7 @@ def test_flushing_one_namespace_leaves_the_other_as_it_was(names: tuple[str, str
     with tempfile.TemporaryDirectory() as home:
         config = load_config(environ={"LIBRAVDB_HOME": home, "LIBRAVDB_EMBEDDING_BACKEND": "hashed"})
         with Memory.open(config=config) as memory:
-            service = Service(memory, memory.store, Journal(memory.store), config, lambda: 1_800_000_000_000)
+            service = Service.of(memory, config, lambda: 1_800_000_000_000)
             played = Played(service, (one, other))
             for number in range(4):
                 for party in (one, other):

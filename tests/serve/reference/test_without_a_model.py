@@ -13,7 +13,6 @@ from libravdb_memory.config import Config
 from libravdb_memory.engines.protocol import EmbeddingSpace
 from libravdb_memory.engines.select import make_embedder
 from libravdb_memory.errors import ModelUnavailableError
-from libravdb_memory.journal import Journal
 from libravdb_memory.serve.access import SAME_USER
 from libravdb_memory.serve.calls import Answer, read_call, run
 from libravdb_memory.serve.jsonrpc import Request
@@ -46,7 +45,7 @@ class Absent:
 
 def test_records_are_found_by_their_words(hashed: Config) -> None:
     with Memory.open(config=hashed, embedder=Absent(hashed)) as memory:
-        service = Service(memory, memory.store, Journal(memory.store), hashed, lambda: 1)
+        service = Service.of(memory, hashed, lambda: 1)
 
         def call(method: str, **params: Any) -> Any:
             made = read_call(TABLE, Request(method, params, 1), SAME_USER)

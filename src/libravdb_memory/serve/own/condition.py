@@ -6,15 +6,20 @@ import os
 from typing import Any
 
 from libravdb_memory import __version__
+from libravdb_memory.serve.exposition import CONTENT_TYPE
 from libravdb_memory.serve.forms import form
 from libravdb_memory.serve.methods import NOTHING, Method, Nothing, Result
-from libravdb_memory.serve.metrics import CONTENT_TYPE
 from libravdb_memory.serve.service import Service
 
 
 def health(service: Service, _: Nothing) -> Result:
-    message = "draining" if service.stopping.is_set() else "ok"
-    return {"ok": True, "message": message, "version": __version__, "pid": os.getpid()}
+    return {"ok": True, "message": _state(service), "version": __version__, "pid": os.getpid()}
+
+
+def _state(service: Service) -> str:
+    if service.stopping.is_set():
+        return "draining"
+    return "ok" if service.is_ready() else "starting"
 
 
 def status(service: Service, _: Nothing) -> Result:
@@ -43,6 +48,7 @@ def status(service: Service, _: Nothing) -> Result:
         "gate": form(now.gate),
         "store": form(now.store),
         "sources": form(service.sources()),
+        "http": service.http or None,
     }
 
 
