@@ -37,7 +37,9 @@ from libravdb_memory.serve.service import Opened, Service
 from libravdb_memory.serve.settings import ServeSettings
 from libravdb_memory.serve.table import every_method
 from libravdb_memory.serve.web import serving_web, web_address, web_listener
-from libravdb_memory.sources.watch import Watcher, WatchState
+from libravdb_memory.sources.watch import Watcher
+from libravdb_memory.store.sqlite.files import locate
+from libravdb_memory.store.sqlite.lock import is_own
 
 _log = logging.getLogger(__name__)
 _HEAD_START_S = 0.25
@@ -57,11 +59,10 @@ def serve(config: Config, ready: Callable[[str], None]) -> bool:
     endpoint = endpoint_of(config)
     _check_reach(endpoint, config.serve)
     with contextlib.ExitStack() as open_parts:
-        watching = _Watching(config)
-        opening = Opening(lambda: _open(config, watching), config.db_path)
-        closing = _Closing(opening, watching, config.serve.drain_s + _CLOSE_S)
+        opening = Opening(lambda: _open(config), config.db_path)
+        closing = _Closing(opening, config.serve.drain_s + _CLOSE_S)
         open_parts.callback(closing.close)
-        opening.start(_HEAD_START_S)
+        opening.start(_HEAD_START_S, lambda: is_own(locate(config.db_path)))
         web = open_parts.enter_context(web_listener(config))
         service = Service(opening.opened, config, _now_ms, lambda: opening.is_ready, http=web_address(web))
         listening = unix_listener(endpoint) if isinstance(endpoint, UnixEndpoint) else tcp_listener(endpoint)
@@ -70,7 +71,6 @@ def serve(config: Config, ready: Callable[[str], None]) -> bool:
             Tokens(config.home / TOKENS_FILE).owner()
         where = _bound(endpoint, listener)
         open_parts.enter_context(announced(config.home, where))
-        opening.then(watching.start)
         daemon = _Daemon(service, opening, endpoint, listener, web, _with_room_for_files(config.serve))
         asyncio.run(daemon.run(lambda: ready(where)))
         ended_by = opening.failure  # not what came of it after it was told to stop
@@ -81,45 +81,22 @@ def serve(config: Config, ready: Callable[[str], None]) -> bool:
     return closing.done.is_set()
 
 
-def _open(config: Config, watching: _Watching) -> Opened:
-    memory = Memory.open(config=config)
-    watching.of(memory)
-    return Opened(memory, Journal(memory.store, config.serve.journal_entries), watching.states)
-
-
-class _Watching:
-    """The sources of a memory that may not be open yet."""
-
-    def __init__(self, config: Config) -> None:
-        self._settings = config.sources
-        self._lock = threading.Lock()
-        self._watcher: Watcher | None = None
-        self._ended = False
-
-    def of(self, memory: Memory) -> None:
-        self._watcher = Watcher(memory, self._settings)
-
-    def states(self) -> tuple[WatchState, ...]:
-        return () if self._watcher is None else self._watcher.states
-
-    def start(self) -> None:
-        with self._lock:
-            if self._watcher is not None and not self._ended:
-                self._watcher.start()
-
-    def stop(self) -> None:
-        with self._lock:
-            self._ended = True
-        if self._watcher is not None:
-            self._watcher.stop()
+def _open(config: Config) -> Opened:
+    with contextlib.ExitStack() as undo:
+        memory = Memory.open(config=config)
+        undo.callback(memory.close)
+        watcher = Watcher(memory, config.sources)
+        undo.callback(watcher.stop)
+        watcher.start()
+        journal = Journal(memory.store, config.serve.journal_entries)
+        return Opened(memory, journal, lambda: watcher.states, undo.pop_all().close)
 
 
 class _Closing:
-    """Closes a memory once. A model that never answers is not waited for: whatever was acknowledged is on disk."""
+    """Closes once. A model that never answers is not waited for: whatever was acknowledged is on disk."""
 
-    def __init__(self, opening: Opening, watching: _Watching, patience_s: float) -> None:
+    def __init__(self, opening: Opening, patience_s: float) -> None:
         self._opening = opening
-        self._watching = watching
         self._patience_s = patience_s
         self._begun = False
         self.done = threading.Event()
@@ -134,11 +111,10 @@ class _Closing:
             _log.warning("something under way does not end (a model that does not answer?); it is left")
 
     def _close(self) -> None:
-        self._watching.stop()
         opened = self._opening.outcome()
         try:
             if opened is not None:
-                opened.memory.close()
+                opened.close()
         except Exception as error:  # the thread's outermost frame; the process ends all the same
             _log.error("the store was not closed well: %r", error, exc_info=error)
         self.done.set()

@@ -13,6 +13,8 @@ from pathlib import Path
 from libravdb_memory.errors import StoreClosedError
 from libravdb_memory.serve.service import Opened
 
+_LOOK_S = 0.02
+
 
 class Opening:
     """`make` opens the store, in a thread of its own; `path` is told to those who come too late."""
@@ -27,11 +29,14 @@ class Opening:
         self._then: list[Callable[[], None]] = []
         self.failure: BaseException | None = None
 
-    def start(self, patience_s: float) -> None:
+    def start(self, patience_s: float, owned: Callable[[], bool]) -> None:
         """Most stores are open in a moment, and what is wrong with others is best told before anybody connects: a
-        failure within this time is raised here."""
+        failure within this time, or before the store is ours, is raised here."""
         threading.Thread(target=self._run, name="libravdb-opening", daemon=True).start()
-        if self._ended.wait(patience_s) and self.failure is not None:
+        ended = self._ended.wait(patience_s)
+        while not ended and not owned():
+            ended = self._ended.wait(_LOOK_S)
+        if ended and self.failure is not None:
             raise self.failure
 
     @property

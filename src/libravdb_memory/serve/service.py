@@ -16,11 +16,12 @@ from libravdb_memory.store.protocol import Store
 
 @dataclass(frozen=True, slots=True)
 class Opened:
-    """An open store, and what lies upon it; `sources` tells of each watched one."""
+    """An open store, and what lies upon it; `sources` tells of each watched one, `close` ends it all."""
 
     memory: Memory
     journal: Journal
-    sources: Callable[[], Sequence[WatchState]] = tuple
+    sources: Callable[[], Sequence[WatchState]]
+    close: Callable[[], None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +40,7 @@ class Service:
     @classmethod
     def of(cls, memory: Memory, config: Config, now_ms: Callable[[], int]) -> Service:
         """Over a memory that is open."""
-        opened = Opened(memory, Journal(memory.store, config.serve.journal_entries))
+        opened = Opened(memory, Journal(memory.store, config.serve.journal_entries), tuple, memory.close)
         return cls(lambda: opened, config, now_ms)
 
     @property

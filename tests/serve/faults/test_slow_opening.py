@@ -42,11 +42,9 @@ def make_store(daemons: Daemons) -> None:
 def test_health_is_answered_while_the_store_opens_and_other_calls_wait_in_order(daemons: Daemons) -> None:
     make_store(daemons)
     with held_open(daemons.home) as holder:
-        began = time.monotonic()
         daemon = daemons()
         with daemon.client() as client, daemon.client() as other:
             assert client.call("health")["message"] == "starting"
-            assert time.monotonic() - began < 3  # the start of the process is among it
             found = running(daemons.home)
             assert found is not None and found.pid == daemon.pid
             stored = client.send("ingest_message", **TURN)
@@ -103,7 +101,7 @@ def test_a_failure_is_raised_at_once_where_it_comes_at_once_and_later_to_all_who
     opening = Opening(fails, tmp_path)  # type: ignore[arg-type]
     told: list[str] = []
     with pytest.raises(StoreReadOnlyError):
-        opening.start(60)
+        opening.start(0, lambda: False)
     with pytest.raises(StoreReadOnlyError):
         opening.opened()
     opening.then(lambda: told.append("late"))

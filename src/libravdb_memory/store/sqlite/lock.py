@@ -50,6 +50,14 @@ def lock_file(data: Path) -> Path:
     return data.with_name(data.name + "-lock")
 
 
+def is_own(data: Path) -> bool:
+    """Whether this process has taken the store, however far it is with opening it."""
+    try:
+        return lock_file(data).read_bytes() == str(os.getpid()).encode()
+    except OSError:
+        return False
+
+
 class OwnerLock:
     """Held from construction to `release`."""
 
