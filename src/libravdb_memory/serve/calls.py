@@ -36,10 +36,14 @@ class Call:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """`line` is empty when nobody waits for one."""
+    """`line` is empty when nobody waits for one; `failure` names the class of what went wrong."""
 
     line: bytes
-    failed: bool = False
+    failure: str = ""
+
+    @property
+    def failed(self) -> bool:
+        return bool(self.failure)
 
 
 def read_call(table: Table, request: Request, access: Access) -> Call | Answer:
@@ -65,7 +69,8 @@ def run(service: Service, call: Call) -> Answer:
         answer = Answer(encode_result(call.id, result) if call.wants_answer else b"")
     except Exception as error:
         answer = failed(call.id, call.wants_answer, error, method=call.method.name)
-    service.metrics.called(call.method.name, time.monotonic() - call.arrived, failed=answer.failed)
+    seconds = time.monotonic() - call.arrived
+    service.metrics.called(call.method.name, seconds, failed=answer.failed, kind=answer.failure)
     return answer
 
 
@@ -74,8 +79,8 @@ def failed(request_id: Id, wants_answer: bool, error: Exception, *, method: str 
     if not failure.expected:
         _log.error("%s failed: %r", method or "a call", error, exc_info=error)
     line = encode_error(request_id, failure.code, failure.message, failure.data) if wants_answer else b""
-    return Answer(line, failed=True)
+    return Answer(line, str(failure.data["kind"]))
 
 
 def _refusal(request_id: Id, wants_answer: bool, code: int, message: str) -> Answer:
-    return Answer(encode_error(request_id, code, message) if wants_answer else b"", failed=True)
+    return Answer(encode_error(request_id, code, message) if wants_answer else b"", "unknown_method")

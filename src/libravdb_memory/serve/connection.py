@@ -199,6 +199,7 @@ class Connection(asyncio.Protocol):
             return
         call = read_call(shared.table, frame, self._access or Access("nobody", frozenset()))
         if isinstance(call, Answer):
+            shared.service.metrics.count("calls_refused")
             self._write(call.line)
         elif call.method is AUTHENTICATE:
             self._identify(call)

@@ -29,6 +29,12 @@ class Dispatcher:
         self._readers = Workers("libravdb-read", workers)
         self._thinkers = Workers("libravdb-think", workers)
         self._slow = Workers("libravdb-slow", _SLOW_WORKERS)
+        self._by_name = {
+            "write": self._writers,
+            "read": self._readers,
+            "think": self._thinkers,
+            "slow": self._slow,
+        }
         self._lines: dict[str, deque[tuple[Call, Done]]] = {}
         self._idle = asyncio.Event()
         self._idle.set()
@@ -45,11 +51,20 @@ class Dispatcher:
             self._lines[call.order] = deque()
             self._start(call, done)
 
+    def waiting(self) -> dict[str, int]:
+        """How many calls wait for a thread, by the kind of thread."""
+        return {name: workers.waiting for name, workers in self._by_name.items()}
+
+    @property
+    def in_order(self) -> int:
+        """How many wait for an earlier call with their key."""
+        return sum(len(line) for line in tuple(self._lines.values()))
+
     async def idle(self) -> None:
         await self._idle.wait()
 
     def stop(self) -> None:
-        for workers in (self._writers, self._readers, self._thinkers, self._slow):
+        for workers in self._by_name.values():
             workers.stop()
 
     def _start(self, call: Call, done: Done) -> None:

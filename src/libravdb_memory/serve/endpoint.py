@@ -32,7 +32,11 @@ class TcpEndpoint:
     port: int
 
     def __str__(self) -> str:
-        return f"tcp:[{self.host}]:{self.port}" if ":" in self.host else f"tcp:{self.host}:{self.port}"
+        return f"tcp:{self.address}"
+
+    @property
+    def address(self) -> str:
+        return f"[{self.host}]:{self.port}" if ":" in self.host else f"{self.host}:{self.port}"
 
     @property
     def is_loopback(self) -> bool:
@@ -54,6 +58,11 @@ def parse_endpoint(text: str) -> Endpoint:
     raise ConfigError(_SETTING, f"takes unix:/path or tcp:host:port, not {text!r}")
 
 
+def parse_address(text: str, setting: str = "serve.http") -> TcpEndpoint:
+    """host:port."""
+    return _tcp(text.strip(), setting, "")
+
+
 def default_endpoint(home: Path) -> Endpoint:
     """In the home; where there are no such sockets, on the loopback address."""
     if os.name == "nt":
@@ -69,8 +78,8 @@ def _unix(path: Path) -> UnixEndpoint:
     return UnixEndpoint(path)
 
 
-def _tcp(rest: str) -> TcpEndpoint:
+def _tcp(rest: str, setting: str = _SETTING, prefix: str = "tcp:") -> TcpEndpoint:
     host, _, port = rest.rpartition(":")
     if not (host and port.isascii() and port.isdecimal() and int(port) <= 65_535):
-        raise ConfigError(_SETTING, f"takes tcp:host:port, not {'tcp:' + rest!r}")
+        raise ConfigError(setting, f"takes {prefix}host:port, not {prefix + rest!r}")
     return TcpEndpoint(host.removeprefix("[").removesuffix("]"), int(port))

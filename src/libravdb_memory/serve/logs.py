@@ -8,6 +8,8 @@ import sys
 import time
 from typing import TextIO
 
+_OTHERS = {"uvicorn": logging.ERROR, "opentelemetry": logging.WARNING}
+"""Of what may be imported; a bad request is no news."""
 _PLAIN = frozenset(logging.makeLogRecord({}).__dict__) | {"message", "asctime", "taskName"}
 
 
@@ -30,8 +32,9 @@ def log_to(stream: TextIO | None = None, *, debug: bool = False) -> None:
     handler = logging.StreamHandler(out)
     on_terminal = out.isatty()
     handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(message)s") if on_terminal else _JsonLines())
-    for name in ("libravdb_memory", "asyncio"):
+    own = logging.DEBUG if debug else logging.INFO
+    for name, level in {"libravdb_memory": own, "asyncio": logging.INFO, **_OTHERS}.items():
         logger = logging.getLogger(name)
         logger.handlers = [handler]
-        logger.setLevel(logging.DEBUG if debug and name != "asyncio" else logging.INFO)
+        logger.setLevel(level)
         logger.propagate = False

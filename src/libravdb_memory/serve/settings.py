@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, fields
 
 from libravdb_memory.errors import ConfigError
-from libravdb_memory.serve.endpoint import parse_endpoint
+from libravdb_memory.serve.endpoint import parse_address, parse_endpoint
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,6 +18,13 @@ class ServeSettings:
     )
     tcp_token: bool = field(
         default=True, metadata={"help": "a connection over TCP must begin with a token; never off for other machines"}
+    )
+    http: str = field(
+        default="",
+        metadata={"help": "host:port where /metrics and /health are served over HTTP; blank: nowhere"},
+    )
+    http_hosts: tuple[str, ...] = field(
+        default=(), metadata={"help": "further names by which HTTP clients may call this machine"}
     )
     workers: int = field(default=4, metadata={"help": "calls that are worked on at once"})
     max_connections: int = field(default=12_000, metadata={"help": "clients at once; more are sent away"})
@@ -41,3 +48,5 @@ class ServeSettings:
                 raise ConfigError(f"serve.{setting.name}", f"must be at least {least}, not {value}")
         if self.endpoint.strip():
             parse_endpoint(self.endpoint)
+        if self.http.strip():
+            parse_address(self.http)

@@ -34,6 +34,11 @@ class Workers:
                 thread.start()
         self._queue.put(work)
 
+    @property
+    def waiting(self) -> int:
+        """Pieces of work that no thread has taken yet."""
+        return self._queue.qsize()
+
     def stop(self) -> None:
         """Let idle threads end; nothing is waited for."""
         for _ in self._threads:
