@@ -1,0 +1,160 @@
+/**
+ * The context engine: what the host calls while people talk.
+ *
+ * Laws: no method fails because the daemon is away, slow or ill; the host then goes on with its own messages. An
+ * instance lives for one turn and holds nothing. What a prompt consists of is the daemon's decision alone.
+ */
+import { said, shownOf } from "./messages.js";
+import { promptLines } from "./memory.js";
+
+/** @import { AssembleParams, Assembled, CompactParams, Conversation, Message, SpawnParams, TurnParams } from "./host.js" */
+/** @import { Link } from "./link.js" */
+
+export const ID = "libravdb-memory";
+const COMPACT_MS = 60_000;
+const CHARACTERS_PER_TOKEN = 4;
+const SMALLER = 0.7;
+const GONE = new Set(["deleted", "swept"]);
+
+/** @param {Link} link */
+export function engine(link) {
+  return {
+    info: {
+      id: ID,
+      name: "LibraVDB Memory",
+      ownsCompaction: true,
+      acceptedHostParams: ["sessionKey", "prompt", "sessionTarget"],
+      transcriptSemantics: {
+        currentTurnFence: "before-current-turn-entry-v1",
+        turnAdvancementIdempotency: "atomic-idempotent-v1",
+      },
+    },
+
+    /** @param {Conversation} params */
+    async bootstrap(params) {
+      try {
+        await link.daemon.call("bootstrap_session", await link.where(params));
+        return { bootstrapped: true };
+      } catch (error) {
+        return { bootstrapped: false, reason: link.away("bootstrap", error) };
+      }
+    },
+
+    /** @param {AssembleParams} params @returns {Promise<Assembled>} */
+    async assemble(params) {
+      try {
+        return await assembled(link, params);
+      } catch (error) {
+        link.away("assemble", error);
+        const messages = link.windows.again(params.sessionId, params.messages);
+        return { messages, estimatedTokens: roughly(messages) };
+      }
+    },
+
+    /** @param {TurnParams} params @returns {Promise<{ status: "committed" | "duplicate" }>} */
+    async commitTurn(params) {
+      const stored = params.isHeartbeat ? undefined : await delivered(link, params, params.advancementKey ?? "", params.messages);
+      link.windows.widen(params.sessionId);
+      return { status: stored?.fresh === 0 ? "duplicate" : "committed" };
+    },
+
+    /** Hosts before 2026.8.1: once for each call of the model, each with what is new. @param {TurnParams} params */
+    async afterTurn(params) {
+      const fresh = params.messages.slice(params.prePromptMessageCount ?? 0);
+      if (params.isHeartbeat || fresh.length === 0) return;
+      await delivered(link, params, keyOf(fresh, params.prePromptMessageCount ?? 0), fresh).catch((error) => link.away("afterTurn", error));
+      link.windows.widen(params.sessionId);
+    },
+
+    /** @param {Conversation & { message: Message, isHeartbeat?: boolean }} params */
+    async ingest(params) {
+      await this.afterTurn({ ...params, messages: [params.message] });
+      return { ingested: !params.isHeartbeat };
+    },
+
+    /** @param {TurnParams} params */
+    async ingestBatch(params) {
+      await this.afterTurn({ ...params, prePromptMessageCount: 0 });
+      return { ingestedCount: params.isHeartbeat ? 0 : params.messages.length };
+    },
+
+    async maintain() {
+      return { changed: false, bytesFreed: 0, rewrittenEntries: 0 };
+    },
+
+    /** The transcript stays as it is; old turns are covered by summaries in memory, and the next window is smaller. @param {CompactParams} params */
+    async compact(params) {
+      link.windows.narrow(params.sessionId, SMALLER);
+      try {
+        const done = await unlessAborted(
+          link.daemon.call("memory_compact", await link.where(params), { timeoutMs: COMPACT_MS }),
+          params.abortSignal,
+        );
+        const tokensBefore = params.currentTokenCount ?? done.sourceTokens;
+        const result = { tokensBefore, tokensAfter: Math.max(tokensBefore - done.sourceTokens + done.tokens, 0) };
+        return { ok: true, compacted: done.turns > 0, ...(done.reason ? { reason: done.reason } : {}), result };
+      } catch (error) {
+        return { ok: false, compacted: false, reason: link.away("compact", error) };
+      }
+    },
+
+    /** A child shares its parent's memory. @param {SpawnParams} params */
+    async prepareSubagentSpawn({ parentSessionKey, childSessionKey }) {
+      await link.adopt(parentSessionKey, childSessionKey).catch((error) => link.away("prepareSubagentSpawn", error));
+      return { rollback: () => link.disown(childSessionKey).catch((error) => void link.away("rollback", error)) };
+    },
+
+    /** @param {{ childSessionKey: string, reason: string }} params */
+    async onSubagentEnded({ childSessionKey, reason }) {
+      await link.journal("subagent_ended", { reason, sessionKey: childSessionKey });
+      if (GONE.has(reason)) await link.disown(childSessionKey).catch((error) => void link.away("onSubagentEnded", error));
+    },
+
+    async dispose() {},
+  };
+}
+
+/** @param {Link} link @param {AssembleParams} params @returns {Promise<Assembled>} */
+async function assembled(link, params) {
+  await link.spool.catchUp();
+  const { shown, places } = shownOf(params.messages);
+  const budget = link.windows.budget(params.sessionId, params.tokenBudget);
+  const built = await link.daemon.call("assemble_context", {
+    ...(await link.where(params)),
+    prompt: params.prompt ?? "",
+    messages: shown,
+    fresh: params.messages.length === 0,
+    ...(budget === undefined ? {} : { budget, mode: "own" }),
+  });
+  const kept = new Set(built.kept.map((/** @type {number} */ index) => places[index]));
+  const messages = params.messages.filter((message, place) => kept.has(place) || message.excludeFromContext === true);
+  link.windows.remember(params.sessionId, messages);
+  const addition = [built.text, ...(await promptLines(params))].filter(Boolean).join("\n\n");
+  return { messages, estimatedTokens: built.tokens, ...(addition ? { systemPromptAddition: addition } : {}) };
+}
+
+/** @param {Link} link @param {Conversation} params @param {string} advancementKey @param {Message[]} messages */
+async function delivered(link, params, advancementKey, messages) {
+  const turn = said(messages);
+  if (turn.length === 0) return undefined;
+  return link.spool.say("after_turn", { ...(await link.where(params)), advancementKey, messages: turn });
+}
+
+/** The same messages have the same key, however often they come. @param {Message[]} messages @param {number} place */
+function keyOf(messages, place) {
+  return `${messages[0]?.timestamp ?? "turn"}-${place}`;
+}
+
+/** @param {Message[]} messages */
+function roughly(messages) {
+  return Math.ceil(JSON.stringify(shownOf(messages).shown).length / CHARACTERS_PER_TOKEN);
+}
+
+/** @template T @param {Promise<T>} work @param {AbortSignal} [signal] @returns {Promise<T>} */
+function unlessAborted(work, signal) {
+  if (!signal) return work;
+  return new Promise((resolve, reject) => {
+    signal.addEventListener("abort", () => reject(new Error("aborted")), { once: true });
+    work.then(resolve, reject);
+  });
+}
