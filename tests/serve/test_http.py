@@ -152,7 +152,11 @@ def test_several_requests_go_over_one_connection(web: Web) -> None:
         connection.close()
 
 
-@given(st.text(max_size=30), st.text(min_size=1, max_size=30), st.one_of(st.integers(), st.floats(allow_nan=False)))
+@given(
+    st.text(max_size=30),
+    st.text(min_size=1, max_size=30),
+    st.one_of(st.integers(-(2**53), 2**53), st.floats(allow_nan=False)),
+)
 def test_whatever_stands_in_a_label_or_a_help_is_read_back_unchanged(label: str, help_text: str, value: float) -> None:
     family = Family("some_figure", "gauge", f".{help_text}", (Sample(value, (("of", label),)),))
     found = prometheus_text.read(text_of([family]))["some_figure"]
