@@ -33,8 +33,8 @@ def talk(call: Call, count: int = 40, **where: str) -> None:
 def test_every_method_has_a_sentence_a_schema_and_a_name_of_its_own() -> None:
     table = table_of(own.METHODS)
     expected = """health status metrics bootstrap_session ingest_message after_turn assemble_context memory_search
-    memory_get memory_forget memory_history memory_expand memory_compact why why_not replay rules_check verify backup
-    reindex"""
+    memory_get memory_forget memory_history memory_expand memory_compact why why_not replay receipts rules_check verify
+    backup reindex"""
     assert set(table) == set(expected.split())
     for method in table.values():
         assert method.summary.endswith(".") and json.dumps(json_schema(method.params))
@@ -143,6 +143,9 @@ def test_a_context_is_explained_by_its_receipt_and_assembled_again(call: Call, a
     assert why["identical"] is True and why["userId"] == "ada" and why["text"] == built["text"]
     assert {item["tier"] for item in why["items"]} >= {"hard", "tail"}
     assert call("replay", receiptId=built["receiptId"])["text"] == built["text"]
+    (listed,) = call("receipts", userId=ADA["userId"])["receipts"]
+    assert (listed["id"], listed["sessionId"]) == (built["receiptId"], ADA["sessionId"])
+    assert call("receipts", userId="bob")["receipts"] == []
     left = why["rejections"][0]
     told = call("why_not", receiptId=built["receiptId"], recordId=left["id"])
     assert told["rejection"]["reason"] == left["reason"] and told["recordId"] == left["id"]

@@ -176,6 +176,7 @@ class Client:
     why = _verb(verbs.why)
     why_not = _verb(verbs.why_not)
     replay = _verb(verbs.replay)
+    receipts = _verb(verbs.receipts)
     rules_check = _verb(verbs.rules_check)
     health = _verb(verbs.health)
     status = _verb(verbs.status)

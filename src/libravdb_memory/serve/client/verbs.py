@@ -208,6 +208,11 @@ def replay(desk: Desk, receipt_id: str) -> Job[Result]:
     return Job(ask("replay", _wire(receipt_id=receipt_id)))
 
 
+def receipts(desk: Desk, *, limit: int = 20, **whose: Unpack[Whose]) -> Job[Result]:
+    """The newest receipts of a user or a session."""
+    return Job(ask("receipts", _wire(limit=limit, **whose)))
+
+
 def rules_check(desk: Desk, documents: Mapping[str, str] | None = None, *, budget: int | None = None) -> Job[Result]:
     """Check authored rules."""
     return Job(ask("rules_check", _wire(documents=documents, budget=budget)))

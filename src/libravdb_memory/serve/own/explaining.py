@@ -1,4 +1,4 @@
-"""why, why_not, replay: what a prompt was made from, read off its receipt."""
+"""why, why_not, replay, receipts: what a prompt was made from, read off its receipt."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import Any
 from libravdb_memory.errors import NotFoundError
 from libravdb_memory.serve.forms import form, receipt_form
 from libravdb_memory.serve.methods import EVERYTHING, Method, Result
+from libravdb_memory.serve.own.where import Where, own_reach
 from libravdb_memory.serve.service import Service
 
 
@@ -20,6 +21,11 @@ class OfReceipt:
 class OfRecord(OfReceipt):
     record_id: str
     session_id: str | None = field(default=None, metadata={"help": "where several sessions have that id"})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Recent(Where):
+    limit: int = field(default=20, metadata={"help": "how many at most"})
 
 
 def _reach(service: Service, params: OfReceipt) -> frozenset[str]:
@@ -51,8 +57,19 @@ def replay(service: Service, params: OfReceipt) -> Result:
     return {"identical": again.identical, "reason": again.reason, "text": text}
 
 
+def receipts(service: Service, params: Recent) -> Result:
+    found = service.memory.receipts(user=params.namespace, session=params.given_session, limit=params.limit)
+    return {
+        "receipts": [
+            {"id": each.id, "sessionId": each.session, "prompt": each.prompt, "createdMs": each.created_ms}
+            for each in found
+        ]
+    }
+
+
 METHODS: tuple[Method[Any], ...] = (
     Method("why", OfReceipt, why, "Explain a prompt: every item and every rejection, with figures.", reach=_reach),
     Method("why_not", OfRecord, why_not, "Say why a record is not in a prompt.", reach=_reach),
     Method("replay", OfReceipt, replay, "Assemble a prompt again from its receipt alone.", reach=_reach),
+    Method("receipts", Recent, receipts, "List the newest receipts of a user or a session.", reach=own_reach),
 )
