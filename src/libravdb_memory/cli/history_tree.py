@@ -17,10 +17,10 @@ import click
 from libravdb_memory.cli.compaction_report import certificate_of, heading_of, lost_by, node_form, summaries, turn_form
 from libravdb_memory.cli.dates import local_span
 from libravdb_memory.cli.figures import clip, width_of
-from libravdb_memory.cli.lookup import own_part
 from libravdb_memory.cli.render import in_one_line
 from libravdb_memory.lineage import Branch, History
 from libravdb_memory.model import Turn
+from libravdb_memory.serve.bridge.lookup import own_part
 from libravdb_memory.summaries import Node
 from libravdb_memory.wording import counted
 

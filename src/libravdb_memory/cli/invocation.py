@@ -1,6 +1,7 @@
 """What one run of the program was asked, beside its command: which store, how to speak.
 
-The shared options may stand before or after the subcommand; the later one wins.
+The shared options may stand before or after the subcommand; the later one wins. Law: a command works the same whether a
+daemon has the store open or not; where one has, its calls are made there.
 """
 
 from __future__ import annotations
@@ -19,8 +20,8 @@ from libravdb_memory.errors import StoreError
 
 if TYPE_CHECKING:
     from libravdb_memory.config import Config
-    from libravdb_memory.memory import Memory
-    from libravdb_memory.store.protocol import Store
+    from libravdb_memory.serve.bridge.line import Line
+    from libravdb_memory.serve.bridge.remote import AnyKeeping, AnyMemory, AnyTending
     from libravdb_memory.store.sqlite.salvage import Salvage
 
 
@@ -31,6 +32,7 @@ class Invocation:
     db: Path | None = None
     as_json: bool = False
     debug: bool = False
+    verbose: bool = False
     terminal: Terminal = field(default_factory=Terminal)
 
     def config(self) -> Config:
@@ -38,31 +40,75 @@ class Invocation:
 
         return load_config(overrides={"db_path": self.db})
 
-    def open_memory(self, *, create: bool = False, on_mismatch: Literal["refuse", "reindex"] = "refuse") -> Memory:
+    @contextmanager
+    def open_memory(
+        self, *, create: bool = False, on_mismatch: Literal["refuse", "reindex"] = "refuse"
+    ) -> Generator[AnyMemory]:
         from libravdb_memory.memory import Memory
+        from libravdb_memory.serve.bridge.remote import RemoteMemory
 
         config = self.config()
+        with self._daemon(config) as line:
+            if line is not None:
+                yield RemoteMemory(line)
+                return
         _check_exists(config, create)
-        return Memory.open(config=config, on_mismatch=on_mismatch)
+        with Memory.open(config=config, on_mismatch=on_mismatch) as memory:
+            yield memory
+
+    @contextmanager
+    def open_store(self) -> Generator[AnyKeeping]:
+        """The store alone, for what needs no model; so a missing or other model is no obstacle."""
+        from libravdb_memory.serve.bridge.keeping import Keeping
+        from libravdb_memory.serve.bridge.remote import RemoteKeeping
+        from libravdb_memory.store.sqlite.store import SqliteStore
+
+        config = self.config()
+        with self._daemon(config) as line:
+            if line is not None:
+                yield RemoteKeeping(line)
+                return
+        _check_exists(config, create=False)
+        with closing(SqliteStore.open(config.db_path, settings=config.store)) as store:
+            yield Keeping(store)
+
+    def tending(self, memory: AnyMemory) -> AnyTending:
+        """What an open memory can do beside its verbs."""
+        from libravdb_memory.serve.bridge.remote import RemoteMemory, RemoteTending
+        from libravdb_memory.serve.bridge.tending import Tending
+
+        return RemoteTending(memory.line) if isinstance(memory, RemoteMemory) else Tending(memory, self.config())
 
     def has_store(self) -> bool:
         return _data_file(self.config()).exists()
 
-    @contextmanager
-    def open_store(self) -> Generator[Store, None, None]:
-        """The store alone, for what needs no model; so a missing or other model is no obstacle."""
-        from libravdb_memory.store.sqlite.store import SqliteStore
+    def refuse_daemon(self) -> None:
+        """For what must have the file to itself."""
+        with self._daemon(self.config()) as line:
+            if line is not None:
+                told = f"a daemon (process {line.peer.pid}) has this store open"
+                raise StoreError(told, "stop it with 'libravdb daemon stop'")
 
-        config = self.config()
-        _check_exists(config, create=False)
-        with closing(SqliteStore.open(config.db_path, settings=config.store)) as store:
-            yield store
+    @contextmanager
+    def _daemon(self, config: Config) -> Generator[Line | None]:
+        """A line to the daemon that has the store open, if one has."""
+        from libravdb_memory.serve.bridge.finding import find_daemon
+
+        line = find_daemon(_data_file(config), config.home)
+        if line is None:
+            yield None
+            return
+        if self.verbose:
+            self.terminal.words(f"asking the daemon, process {line.peer.pid}, at {line.peer.endpoint}")
+        with closing(line):
+            yield line
 
     @contextmanager
     def open_damaged(self) -> Generator[Salvage, None, None]:
         """What can be read of a store that may be damaged."""
         from libravdb_memory.store.sqlite.salvage import Salvage
 
+        self.refuse_daemon()
         config = self.config()
         _check_exists(config, create=False)
         with Salvage(_data_file(config)) as salvage:
@@ -97,6 +143,8 @@ def _remember(context: click.Context, option: click.Parameter, value: Any) -> No
         invocation.as_json = invocation.terminal.for_programs = True
     elif option.name == "debug":
         invocation.debug = True
+    elif option.name == "verbose":
+        invocation.verbose = True
     elif option.name == "db":
         invocation.db = value
 
@@ -114,6 +162,7 @@ def shared_options() -> list[click.Parameter]:
         ),
         option("--json", "as_json", is_flag=True, help="Answer with JSON on stdout."),
         option("-q", "--quiet", is_flag=True, help="No progress and no remarks."),
+        option("-v", "--verbose", is_flag=True, help="Say which process has the store open."),
         option("--debug", is_flag=True, help="Show the traceback of an error."),
     ]
 

@@ -34,6 +34,8 @@ GROUPS = {
         Row("compact", "sessions", "Cover old turns with summaries."),
         Row("history", "sessions", "Show a session and its summaries as a tree."),
         Row("expand", "sessions", "Print the exact turns below a summary."),
+        Row("flush", "hosts", "Erase all memory of a user, and do not mind if there is none."),
+        Row("dream-promote", "hosts", "Make memory of a dream diary."),
     ),
     "Prompts": (
         Row("rules", "rules", "Check, scan, load and list authored rules."),
@@ -48,6 +50,8 @@ GROUPS = {
         Row("status", "condition", "Say what is stored and how it is doing."),
         Row("doctor", "condition", "Look for problems and say how to mend them."),
         Row("verify", "condition", "Check every record and index."),
+        Row("journal", "hosts", "List what hosts told of their sessions."),
+        Row("sources", "sources", "List and read folders of Markdown, vaults and diaries."),
         Row("reindex", "condition", "Re-embed with the configured model."),
         Row("export", "transfer", "Write everything as JSON Lines."),
         Row("import", "transfer", "Read what export wrote."),
@@ -57,6 +61,7 @@ GROUPS = {
     "The program": (
         Row("serve", "serve", "Serve many programs at once, in the foreground."),
         Row("daemon", "daemon", "Start, stop and watch the daemon."),
+        Row("tokens", "tokens", "Say who may reach the daemon over TCP, and how far."),
         Row("demo", "demo", "Show what it does, on a temporary store."),
         Row("settings", "settings", "List every setting and its value."),
         Row("bench", "bench", "Measure this machine."),

@@ -86,7 +86,10 @@ class ProgressBar:
         self._moving = moving
         self._started = time.monotonic()
         self._drawn_at = float("-inf")
-        self._done = self._total = 0
+        self._done: int | None = None
+        self._total = 0
+        if moving:
+            self._write(f"{label} …")
 
     def update(self, done: int, total: int) -> None:
         self._done, self._total = done, total
@@ -97,15 +100,17 @@ class ProgressBar:
 
     def finish(self, *, failed: bool) -> None:
         elapsed = time.monotonic() - self._started
-        count = counted(self._done, self._unit.removesuffix("s")) if self._unit else "done"
+        counts = self._unit and self._done is not None  # of a call that a daemon makes nothing is counted here
+        count = counted(self._done or 0, self._unit.removesuffix("s")) if counts else "done"
         outcome = f"stopped after {elapsed:.1f} s" if failed else f"{count} in {elapsed:.1f} s"
         self._write(("\r\x1b[K" if self._moving else "") + f"{self._label}: {outcome}\n")
 
     def _picture(self) -> str:
+        done = self._done or 0
         if self._total <= 0:
-            return f"{self._label}: {self._done:,}"
-        share = min(self._done / self._total, 1.0)
-        figures = f" {share:4.0%}  {self._done:,}/{self._total:,}{self._remaining(share)}"
+            return f"{self._label}: {done:,}"
+        share = min(done / self._total, 1.0)
+        figures = f" {share:4.0%}  {done:,}/{self._total:,}{self._remaining(share)}"
         # A line that the terminal breaks cannot be taken back: the bar gives way to a narrow one.
         cells = max(min(_BAR_CELLS, _columns() - len(self._label) - len(figures) - 2), 0)
         filled = round(share * cells)

@@ -5,13 +5,13 @@ from __future__ import annotations
 import click
 
 from libravdb_memory.cli.terminal import Terminal
-from libravdb_memory.memory import Memory
+from libravdb_memory.serve.bridge.remote import AnyMemory
 from libravdb_memory.store.protocol import Progress
 
 _GLANCE_S = 0.1
 
 
-def wait_for_embedding(memory: Memory, terminal: Terminal) -> None:
+def wait_for_embedding(memory: AnyMemory, terminal: Terminal) -> None:
     """Until what was stored can be found by meaning, or the engine fails; a failure is told, not raised, because
     the turns are safe and are embedded the next time the store is opened."""
     total = memory.status().indexing.pending
@@ -24,7 +24,7 @@ def wait_for_embedding(memory: Memory, terminal: Terminal) -> None:
         terminal.words(click.style(f"note: stored, but not embedded yet: {stalled}", fg="yellow"))
 
 
-def _watch(memory: Memory, total: int, progress: Progress) -> None:
+def _watch(memory: AnyMemory, total: int, progress: Progress) -> None:
     while not memory.wait(timeout_s=_GLANCE_S):
         state = memory.status().indexing
         if state.failure is not None:

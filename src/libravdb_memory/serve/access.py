@@ -33,10 +33,11 @@ class AccessDeniedError(LibraVDBError):
 
 @dataclass(frozen=True, slots=True)
 class Access:
-    """`namespaces` is None for all of them."""
+    """`namespaces` is None for all of them. `is_owner`: known to be the user that the daemon belongs to."""
 
     name: str
     namespaces: frozenset[str] | None = None
+    is_owner: bool = False
 
     @property
     def is_full(self) -> bool:
@@ -45,9 +46,13 @@ class Access:
     def check(self, service: Service, method: Method[Any], params: object) -> None:
         if self.namespaces is not None and not method.reach(service, params) <= self.namespaces:
             raise AccessDeniedError(f"{method.name}: this token does not reach that far")
+        if method.owner_only and not self.is_owner:
+            raise AccessDeniedError(f"{method.name} is for the owner of the daemon")
 
 
-SAME_USER = Access("same user")
+SAME_USER = Access("same user", is_owner=True)
+ANYBODY = Access("anybody")
+"""Who came over TCP where no token is asked for: every user of the machine."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +63,7 @@ class Token:
 
     @property
     def access(self) -> Access:
-        return Access(self.name, self.namespaces)
+        return Access(self.name, self.namespaces, is_owner=self.namespaces is None)
 
 
 class Tokens:

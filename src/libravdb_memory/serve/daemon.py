@@ -26,7 +26,7 @@ from libravdb_memory.errors import ConfigError
 from libravdb_memory.journal import Journal
 from libravdb_memory.memory import Memory
 from libravdb_memory.serve import gauges
-from libravdb_memory.serve.access import SAME_USER, TOKENS_FILE, Tokens
+from libravdb_memory.serve.access import ANYBODY, SAME_USER, TOKENS_FILE, Tokens
 from libravdb_memory.serve.connection import Connection, Shared
 from libravdb_memory.serve.dispatch import Dispatcher
 from libravdb_memory.serve.endpoint import Endpoint, TcpEndpoint, UnixEndpoint, default_endpoint, parse_endpoint
@@ -160,9 +160,9 @@ class _Daemon:
     def _shared(self, dispatcher: Dispatcher) -> Shared:
         service, settings = self.service, self.settings
         is_unix = isinstance(self.endpoint, UnixEndpoint)
-        free = is_unix or not settings.tcp_token
+        access = SAME_USER if is_unix else None if settings.tcp_token else ANYBODY
         uid = os.geteuid() if is_unix and hasattr(os, "geteuid") else None
-        shared = Shared(service, every_method(), settings, dispatcher, SAME_USER if free else None, uid)
+        shared = Shared(service, every_method(), settings, dispatcher, access, uid)
         service.metrics.gauge("connections_open", lambda: len(shared.connections), "Clients that are connected.")
         service.metrics.reading(lambda: gauges.of_queues(dispatcher))
         service.metrics.reading(lambda: gauges.of_store(service))

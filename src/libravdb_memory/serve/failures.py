@@ -30,6 +30,10 @@ from libravdb_memory.serve.jsonrpc import INTERNAL_ERROR, INVALID_PARAMS
 NOT_FOUND, AMBIGUOUS, CONFLICT, RULES_OVERRUN, ACCESS_DENIED = -32001, -32002, -32003, -32004, -32005
 STORE, STORE_FULL, ENGINE, BUSY, STOPPING = -32010, -32011, -32020, -32030, -32031
 
+INTERNAL = "internal"
+"""The kind of what is a fault of ours."""
+INVALID_PARAMS_PREFIX = "invalid params: "
+
 BY_ERROR: tuple[tuple[type[LibraVDBError], int], ...] = (
     (InvalidParamsError, INVALID_PARAMS),
     (InvalidInputError, INVALID_PARAMS),
@@ -59,16 +63,16 @@ class Failure(NamedTuple):
 def failure_of(error: Exception) -> Failure:
     if not isinstance(error, LibraVDBError):
         message = f"internal error: {type(error).__name__}"
-        return Failure(INTERNAL_ERROR, message, {"kind": "internal"}, expected=False)
+        return Failure(INTERNAL_ERROR, message, {"kind": INTERNAL}, expected=False)
     code = next(code for kind, code in BY_ERROR if isinstance(error, kind))
-    data: dict[str, Json] = {"kind": _kind(error)}
+    data: dict[str, Json] = {"kind": kind_of(type(error))}
     if error.hint:
         data["hint"] = error.hint
-    prefix = "invalid params: " if isinstance(error, InvalidInputError) else ""
+    prefix = INVALID_PARAMS_PREFIX if isinstance(error, InvalidInputError) else ""
     return Failure(code, f"{prefix}{error.message}", data)
 
 
-def _kind(error: LibraVDBError) -> str:
+def kind_of(error: type[LibraVDBError]) -> str:
     """StoreFullError is store_full."""
-    name = type(error).__name__.removesuffix("Error")
+    name = error.__name__.removesuffix("Error")
     return re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name).lower()

@@ -33,7 +33,7 @@ class Method(Generic[P]):
     """`run` is called in a worker thread; one that is `instant` waits for nothing and is called at once. Those that ask
     a model are `thinking`, those that read or write much are `slow`: they have threads of their own, so that they keep
     nobody else waiting. Calls with the same `order` run in the order in which they came. `reach` are the namespaces
-    that a call may touch."""
+    that a call may touch. One that is `owner_only` is for whoever the daemon belongs to: full reach is not enough."""
 
     name: str
     params: type[P]
@@ -43,6 +43,7 @@ class Method(Generic[P]):
     order: Callable[[P], str | None] = lambda _: None
     reach: Callable[[Service, P], frozenset[str]] = lambda _, __: EVERYTHING
     pace: Pace = "quick"
+    owner_only: bool = False
 
 
 Table: TypeAlias = Mapping[str, Method[Any]]

@@ -79,7 +79,7 @@ def running(home: Path) -> Running | None:
 def ask(home: Path, endpoint: str, method: str) -> dict[str, Any] | None:
     """The result of a call without parameters; None when nobody answers it."""
     try:
-        with _connected(parse_endpoint(endpoint)) as connected, connected.makefile("rb") as answers:
+        with connect(parse_endpoint(endpoint)) as connected, connected.makefile("rb") as answers:
             if not endpoint.startswith("unix:"):
                 token = Tokens(home / TOKENS_FILE).owner().secret
                 connected.sendall(encode_request(0, "authenticate", {"token": token}))
@@ -92,7 +92,8 @@ def ask(home: Path, endpoint: str, method: str) -> dict[str, Any] | None:
     return cast(dict[str, Any], result) if isinstance(result, dict) else None
 
 
-def _connected(endpoint: Endpoint) -> socket.socket:
+def connect(endpoint: Endpoint) -> socket.socket:
+    """A connection on which nothing is waited for longer than a few seconds."""
     if not isinstance(endpoint, UnixEndpoint):
         return socket.create_connection((endpoint.host, endpoint.port), timeout=_PATIENCE_S)
     with contextlib.ExitStack() as undo:

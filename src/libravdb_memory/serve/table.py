@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from libravdb_memory.identity import Json
 from libravdb_memory.serve import own, reference
 from libravdb_memory.serve.access import TOKENS_FILE, Access, Tokens
+from libravdb_memory.serve.bridge import methods as bridge
 from libravdb_memory.serve.methods import NOTHING, Method, Result, Table, table_of
 from libravdb_memory.serve.service import Service
 
@@ -37,4 +38,4 @@ AUTHENTICATE: Method[Identity] = Method(
 
 
 def every_method() -> Table:
-    return table_of([AUTHENTICATE, *own.METHODS, *reference.METHODS])
+    return table_of([AUTHENTICATE, *own.METHODS, *reference.METHODS, *bridge.METHODS])

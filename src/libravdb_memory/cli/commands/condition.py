@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from dataclasses import asdict
 
 import click
@@ -10,7 +11,9 @@ from libravdb_memory.cli.exit_codes import OK, PROBLEMS_FOUND
 from libravdb_memory.cli.invocation import Invocation, command
 from libravdb_memory.cli.render import counted, render_finding, render_status, render_verification
 from libravdb_memory.doctor import Finding, examine
-from libravdb_memory.lineage import verified
+from libravdb_memory.engines.select import make_embedder
+from libravdb_memory.errors import StoreError
+from libravdb_memory.serve.bridge.remote import RemoteMemory
 
 
 @command("status")
@@ -52,7 +55,7 @@ def verify(invocation: Invocation) -> int:
     Exits 1 when anything is wrong.
     """
     with invocation.open_store() as store, invocation.terminal.progress("verifying") as progress:
-        verification = verified(store, store.verify(progress))
+        verification = store.verify(progress)
     if invocation.as_json:
         invocation.terminal.json({"ok": verification.ok, **asdict(verification)})
     else:
@@ -83,12 +86,23 @@ def _rebuild_indexes(invocation: Invocation) -> None:
 
 def _re_embed(invocation: Invocation) -> None:
     with invocation.open_memory(on_mismatch="reindex") as memory:
+        if isinstance(memory, RemoteMemory):
+            _refuse_other_model(invocation, memory)
         with invocation.terminal.progress("embedding", "turns") as progress:
             memory.reindex(progress)
         status = memory.status()
     invocation.terminal.words(f"every turn is embedded with {status.model}")
     if invocation.as_json:
         invocation.terminal.json(asdict(status))
+
+
+def _refuse_other_model(invocation: Invocation, memory: RemoteMemory) -> None:
+    """A daemon goes on with the model that it was started with."""
+    with closing(make_embedder(invocation.config().embedding)) as embedder:
+        wanted = embedder.space.label
+    if (used := memory.status().model) != wanted:
+        told = f"a daemon (process {memory.line.peer.pid}) has this store open and embeds with {used}, not {wanted}"
+        raise StoreError(told, "stop it with 'libravdb daemon stop', then run this again")
 
 
 COMMANDS = {"status": status, "doctor": doctor, "verify": verify, "reindex": reindex}

@@ -12,10 +12,8 @@ from libravdb_memory.cli.gate_report import calibration_form, decision_form, ren
 from libravdb_memory.cli.invocation import Invocation, command
 from libravdb_memory.cli.labels import read_labels
 from libravdb_memory.gate.calibrate import Label, fit
-from libravdb_memory.gate.regret import Outcome, labels_of
+from libravdb_memory.gate.regret import labels_of
 from libravdb_memory.gate.score import Decision, Neighbours, decide
-from libravdb_memory.judgements import judgements
-from libravdb_memory.namespaces import resolve_namespace
 
 user_option = click.option("-u", "--user", help="Whose memory it is.")
 
@@ -78,8 +76,7 @@ def _labels_from_use(invocation: Invocation, user: str | None) -> list[Label]:
     if user is None:
         raise click.UsageError("--from-use needs a --user")
     with invocation.open_store() as store:
-        judged = list(judgements(store, resolve_namespace(user)))
-    return list(labels_of(Outcome(each.signals["g"], each.durable, each.uses) for each in judged))
+        return list(labels_of(store.outcomes(user)))
 
 
 @contextmanager

@@ -10,12 +10,12 @@ import click
 
 from libravdb_memory.arguments import Scope, nothing_to_erase
 from libravdb_memory.cli.batch import read_turns
-from libravdb_memory.cli.census import Census, census, census_of_turn
 from libravdb_memory.cli.dates import Moment
 from libravdb_memory.cli.exit_codes import OK, PROBLEMS_FOUND
 from libravdb_memory.cli.invocation import Invocation, command
 from libravdb_memory.cli.render import counted, printable, render_hits, render_summary, render_turn
 from libravdb_memory.cli.waiting import wait_for_embedding
+from libravdb_memory.serve.bridge.census import Census
 
 user_option = click.option("-u", "--user", help="Whose memory it is.")
 session_option = click.option("-s", "--session", help="One conversation of that user.")
@@ -161,7 +161,7 @@ def _counted(
     """What an erase would take. The store is free again while the question waits."""
     if turn_id is None:
         with invocation.open_store() as store:
-            found = census(store, user, session)
+            found = store.census(user, session)
         if found.turns == 0:
             raise nothing_to_erase(user, session)
         return found
@@ -170,7 +170,7 @@ def _counted(
     if shown:
         invocation.terminal.words(render_turn(turn, invocation.terminal.width))
     with invocation.open_store() as store:
-        return census_of_turn(store, turn)
+        return store.census_of_turn(turn)
 
 
 def _question(doomed: Census, turn_id: str | None, user: str | None, session: str | None) -> str:

@@ -7,7 +7,6 @@ from functools import partial
 
 import click
 
-from libravdb_memory import lineage
 from libravdb_memory.cli.compaction_report import (
     compaction_form,
     expansion_form,
@@ -19,10 +18,10 @@ from libravdb_memory.cli.compaction_report import (
 )
 from libravdb_memory.cli.history_tree import glyphs_of_output, history_form, render_history
 from libravdb_memory.cli.invocation import Invocation, command
-from libravdb_memory.cli.lookup import SessionName, named_session, named_summary, sessions_of
 from libravdb_memory.compacting import Compaction
-from libravdb_memory.memory import Memory
 from libravdb_memory.model import Turn
+from libravdb_memory.serve.bridge.lookup import SessionName
+from libravdb_memory.serve.bridge.remote import AnyMemory
 from libravdb_memory.summaries import Node
 
 user_option = click.option("-u", "--user", help="Whose memory it is.")
@@ -44,7 +43,7 @@ def compact(invocation: Invocation, session: str | None, user: str | None, every
     if every == (session is not None):
         raise click.UsageError("name a SESSION, or give --all")
     with invocation.open_store() as store:
-        names = [named_session(store, user, session)] if session is not None else sessions_of(store, user)
+        names = [store.session(user, session)] if session is not None else store.sessions(user)
     done = _compacted(invocation, names, rebuild)
     terminal = invocation.terminal
     if invocation.as_json:
@@ -56,15 +55,15 @@ def compact(invocation: Invocation, session: str | None, user: str | None, every
 def _compacted(invocation: Invocation, names: list[SessionName], rebuild: bool) -> list[Compaction]:
     """A bar of the summaries of one session, or of many sessions."""
     with invocation.open_memory() as memory:
-        make = partial(memory.compact, rebuild=rebuild)
         if len(names) == 1:
             with invocation.terminal.progress("compacting", "clusters") as progress:
-                return [make(user=names[0].user, session=names[0].session, progress=progress)]
+                user, session = names[0]
+                return [memory.compact(user=user, session=session, rebuild=rebuild, progress=progress)]
         done: list[Compaction] = []
         with invocation.terminal.progress("compacting", "sessions") as progress:
             for name in names:
                 progress(len(done), len(names))
-                done.append(make(user=name.user, session=name.session))
+                done.append(memory.compact(user=name.user, session=name.session, rebuild=rebuild))
             progress(len(done), len(names))
         return done
 
@@ -81,7 +80,7 @@ def history(invocation: Invocation, session: str, user: str | None, turns: bool)
     facts, dates, and its first words.
     """
     with invocation.open_store() as store:
-        name = named_session(store, user, session)
+        name = store.session(user, session)
     with invocation.open_memory() as memory:
         found = memory.history(user=name.user, session=name.session)
         below = partial(_turns_below, memory) if turns else None
@@ -91,7 +90,7 @@ def history(invocation: Invocation, session: str, user: str | None, turns: bool)
         invocation.terminal.data(render_history(found, invocation.terminal.width, glyphs_of_output(), below))
 
 
-def _turns_below(memory: Memory, node: Node) -> list[Turn]:
+def _turns_below(memory: AnyMemory, node: Node) -> list[Turn]:
     turns: list[Turn] = []
     cursor: str | None = None
     while True:
@@ -124,9 +123,8 @@ def expand(
     more.
     """
     with invocation.open_store() as store:
-        node = named_summary(store, summary, user, session)
-        found = lineage.expand(store, node, depth=depth, limit=limit, after=after)
-    terminal = invocation.terminal
+        found = store.expand(summary, user, session, depth=depth, limit=limit, after=after)
+    node, terminal = found.node, invocation.terminal
     if invocation.as_json:
         terminal.json(expansion_form(found))
         return

@@ -72,7 +72,7 @@ def import_(invocation: Invocation, source: IO[str], wait: bool) -> None:
 def backup(invocation: Invocation, target: Path) -> None:
     """Copy the store to FILE, consistently, in one piece."""
     with invocation.open_store() as store, invocation.terminal.progress("backing up", "pages") as progress:
-        store.backup(target, progress)
+        store.backup(target.absolute(), progress)
     if invocation.as_json:
         invocation.terminal.json({"file": str(target), "bytes": target.stat().st_size})
 
@@ -86,6 +86,7 @@ def restore(invocation: Invocation, source: Path, yes: bool) -> int:
     from libravdb_memory.store.sqlite.backup import restore as restore_backup
     from libravdb_memory.store.sqlite.files import locate
 
+    invocation.refuse_daemon()
     target = locate(invocation.config().db_path)
     replaces = target.exists()
     if replaces and not yes and not invocation.terminal.confirmed(f"Replace {target}?"):

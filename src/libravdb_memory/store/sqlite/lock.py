@@ -58,6 +58,24 @@ def is_own(data: Path) -> bool:
         return False
 
 
+def owner_of(data: Path) -> int | None:
+    """The process that has the store now; None when none has, or has not said so yet."""
+    try:
+        descriptor = os.open(lock_file(data), os.O_RDWR)
+    except OSError:
+        return None
+    try:
+        pid = _read_pid(descriptor)
+        if pid is None:
+            return None
+        if _try_lock(descriptor):  # its owner was killed
+            _unlock(descriptor)
+            return None
+        return pid
+    finally:
+        os.close(descriptor)
+
+
 class OwnerLock:
     """Held from construction to `release`."""
 
