@@ -204,6 +204,7 @@ def test_every_part_of_the_configuration_is_a_section() -> None:
         "assembly",
         "compaction",
         "summary",
+        "secrets",
         "serve",
         "sources",
     }

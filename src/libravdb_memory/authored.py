@@ -2,7 +2,8 @@
 
 A document is kept whole in the collection `document`, its nodes one by one in `authored:hard`, `authored:soft` and
 `authored:variant`. Laws: loading replaces every node of the document in one commit; hard rules that would overrun
-their share of the start-up budget are refused and nothing changes; rules are read in the order in which the
+their share of the start-up budget are refused and nothing changes; secrets are masked before a document is divided, so
+offsets, hashes and prices are those of the masked text; rules are read in the order in which the
 documents were first loaded, then by source position. The rules of all documents are kept in memory: a load costs what
 its own document costs, however many there are.
 """
@@ -18,12 +19,15 @@ from libravdb_memory.assemble.fill import Rule
 from libravdb_memory.errors import InvalidInputError, NotFoundError, RulesOverrunError
 from libravdb_memory.identity import Json
 from libravdb_memory.ingest.partition import Node, Partition, PartitionCache, Tier, check_hard_budget, is_core_name
+from libravdb_memory.masking import MASKED, Masking
 from libravdb_memory.model import Document, Draft, Record
 from libravdb_memory.store.protocol import Equals, Filter, Key, Put, Remove, Store, Write
 from libravdb_memory.tokens import TokenCounter
 
 DOCUMENTS = "document"
 VARIANT = "authored:variant"
+_OWN_FACTS = ("core", "partition", "hop_targets", "lore", MASKED)
+"""What is known of a document beside where it was read."""
 _COLLECTIONS: Mapping[Tier, str] = {Tier.HARD: "authored:hard", Tier.SOFT: "authored:soft", Tier.VARIANT: VARIANT}
 
 
@@ -37,8 +41,11 @@ class Rulebook:
 
 
 class AuthoredDocuments:
-    def __init__(self, store: Store, counter: TokenCounter, *, hard_share: float, startup_budget: int) -> None:
+    def __init__(
+        self, store: Store, counter: TokenCounter, masking: Masking, *, hard_share: float, startup_budget: int
+    ) -> None:
         self._store = store
+        self._masking = masking
         self._counter = counter
         self._hard_share = hard_share
         self._startup_budget = startup_budget
@@ -95,6 +102,15 @@ class AuthoredDocuments:
         where = None if root is None else Equals("metadata.source_root", root)
         return {record.id: record.metadata for record in self._records(where) if "source_root" in record.metadata}
 
+    def divided_masked(self, name: str) -> Mapping[Key, str] | None:
+        """The texts of the nodes of a document in which secrets were masked; None if it is not such a one."""
+        record = self._store.get(Key(DOCUMENTS, name))
+        if record is None or record.metadata.get(MASKED) is not True:
+            return None
+        found = self._partition(record.text)
+        divided = _as_lore(found) if record.metadata.get("lore") else found
+        return {Key(_COLLECTIONS[node.tier], node_id(name, node.ordinal), name): node.text for node in divided.nodes}
+
     def rulebook(self) -> Rulebook:
         book = self._rulebook
         if book is None:
@@ -114,7 +130,8 @@ class AuthoredDocuments:
         self, document: Document, standing: dict[str, Partition], writes: list[Write]
     ) -> Partition | RulesOverrunError:
         """Add a document to what will stand and its writes to the commit, or say why it does not fit."""
-        name, found = document.name, self._partition(document.text)
+        name, text = document.name, self._masking.text(document.text)
+        found = self._partition(text)
         divided = _as_lore(found) if document.lore else found
         before = standing.get(name)
         standing[name] = _rules_of(divided)
@@ -125,12 +142,15 @@ class AuthoredDocuments:
                 standing[name] = before
             return refusal
         core = is_core_name(PurePath(name).name) if document.core is None else document.core
-        facts: dict[str, Json] = {**document.source, "core": core, "partition": divided.key}
+        source = self._masking.facts(document.source)
+        facts: dict[str, Json] = {**source, "core": core, "partition": divided.key}
         facts["hop_targets"] = list(divided.hop_targets)
         if document.lore:
             facts["lore"] = True
+        if text != document.text:
+            facts[MASKED] = True
         nodes = [self._node(name, node, core) for node in divided.nodes]
-        writes.append(Put(Draft(DOCUMENTS, name, document.text, facts), replace=True, searchable=False))
+        writes.append(Put(Draft(DOCUMENTS, name, text, facts), replace=True, searchable=False))
         writes += self._removals(name, keep={(put.draft.collection, put.draft.id) for put in nodes})
         writes += nodes
         return divided
@@ -195,6 +215,17 @@ class AuthoredDocuments:
 
 def node_id(document: str, ordinal: int) -> str:
     return f"{document}#{ordinal:06d}"
+
+
+def is_node(key: Key) -> bool:
+    return key.collection in _COLLECTIONS.values()
+
+
+def document_of(draft: Draft) -> Document:
+    """A document as it was handed over, from what is kept of it."""
+    known = draft.metadata
+    source = {key: value for key, value in known.items() if key not in _OWN_FACTS}
+    return Document(draft.id, draft.text, known.get("core") is True, known.get("lore") is True, source)
 
 
 def check_name(name: str) -> str:

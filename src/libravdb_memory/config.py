@@ -28,6 +28,7 @@ from libravdb_memory.engines.select import EmbeddingSettings
 from libravdb_memory.engines.summarising.select import SummarySettings
 from libravdb_memory.errors import ConfigError
 from libravdb_memory.gate.settings import GateSettings
+from libravdb_memory.ingest.secrets.settings import SecretsSettings
 from libravdb_memory.retrieve.settings import RetrievalSettings
 from libravdb_memory.serve.settings import ServeSettings
 from libravdb_memory.sources.settings import SourcesSettings, split_name
@@ -72,6 +73,7 @@ class Config:
     assembly: AssemblySettings = field(default_factory=AssemblySettings)
     compaction: CompactionSettings = field(default_factory=CompactionSettings)
     summary: SummarySettings = field(default_factory=SummarySettings)
+    secrets: SecretsSettings = field(default_factory=SecretsSettings)
     serve: ServeSettings = field(default_factory=ServeSettings)
     sources: SourcesSettings = field(default_factory=SourcesSettings)
 

@@ -1,7 +1,7 @@
 """A prompt's memory, assembled by law: rules and tail by structure, guidance and recall by rank, all under one budget.
 
 This module gathers what may enter (from documents, session and recall) and hands it to the pure stage `assemble`, which
-decides. Every assembly leaves a receipt.
+decides. Every assembly leaves a receipt, and the receipt holds no secret of the prompt or of the host's messages.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from libravdb_memory.beside import Beside
 from libravdb_memory.elevating import EVERY_ANSWER
 from libravdb_memory.gathering import Source
 from libravdb_memory.ingest.turns import turn_of
+from libravdb_memory.masking import Masking
 from libravdb_memory.model import Record
 from libravdb_memory.namespaces import dreams_of, guidance_of, history_of, summaries_of
 from libravdb_memory.recall import Recall, Recalled, Remembered
@@ -77,6 +78,8 @@ class Context:
     assembly: Assembly
     used: tuple[int, ...] = ()
     """The store's refs of what was recalled into it."""
+    kept: tuple[int, ...] = ()
+    """The places of `messages` in the host's list."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,6 +102,7 @@ class ContextBuilder:
         receipts: ReceiptLog,
         counter: TokenCounter,
         settings: AssemblySettings,
+        masking: Masking,
         beside: Beside,
     ) -> None:
         self._store = store
@@ -107,10 +111,12 @@ class ContextBuilder:
         self._receipts = receipts
         self._counter = counter
         self._settings = settings
+        self._masking = masking
         self._beside = beside
 
     def build(self, request: Request) -> Context:
         window = self._window(request)
+        request = replace(request, prompt=self._masking.text(request.prompt))  # it was priced as the host has it
         offer, refs, notes = self._offer(request, window)
         assembly = fill(offer, self._counter, self._settings)
         reasons = (assembly.degraded.reason,) if assembly.degraded else ()
@@ -122,6 +128,7 @@ class ContextBuilder:
             receipt=self._receipt(request, offer, assembly, notes),
             assembly=assembly,
             used=tuple(refs[item.session, item.id] for item in assembly.items if item.tier in _RECALLED_TIERS),
+            kept=tuple(sorted(window.kept)) if request.mode == "own" else tuple(range(len(request.messages))),
         )
 
     def dropped(self, request: Request) -> tuple[Message, ...]:
@@ -158,7 +165,7 @@ class ContextBuilder:
         standing = [Standing(item.score, _confidence(item.record)) for item in ranked]
         weak = recovery_signals(standing, len(turns))
         guidance = self._guidance(request, recalled)
-        shown_texts = [text for message in window.messages if (text := plain_text(message))]
+        shown_texts = [self._masking.text(text) for message in window.messages if (text := plain_text(message))]
         visible = frozenset((request.prompt, *shown_texts))
         shown = self._covering_visible(ranked, visible)
         offer = Offer(

@@ -16,6 +16,7 @@ from libravdb_memory.assemble.messages import Message, as_turns, message_text
 from libravdb_memory.errors import ConflictError, InvalidInputError
 from libravdb_memory.identity import Json, canonical_json
 from libravdb_memory.ingest.turns import turn_of
+from libravdb_memory.masking import Masking
 from libravdb_memory.model import Turn
 from libravdb_memory.namespaces import history_of
 from libravdb_memory.store.paging import every
@@ -75,41 +76,46 @@ def _is_list(value: object) -> TypeGuard[Sequence[object]]:
     return isinstance(value, Sequence) and not isinstance(value, str | bytes | bytearray | memoryview)
 
 
-def store_messages(store: Store, ingest: Ingest, namespace: str, session: str, messages: Sequence[Message]) -> int:
-    """Store the messages that the session does not hold yet; returns how many."""
+def store_messages(
+    store: Store, ingest: Ingest, masking: Masking, namespace: str, session: str, messages: Sequence[Message]
+) -> tuple[Turn, ...]:
+    """Store the messages that the session does not hold yet; returns what was stored."""
     if not messages:
-        return 0
+        return ()
     held = _held(store, history_of(namespace), session)
-    stored = 0
+    stored: list[Turn] = []
     for said in spoken(messages):
-        if held[said.role, said.text]:
-            held[said.role, said.text] -= 1
+        as_kept = said.role, masking.text(said.text)
+        if held[as_kept]:
+            held[as_kept] -= 1
             continue
         how = {"user": namespace, "session": session, "role": said.role}
         try:
-            ingest(said.text, **how, id=said.id, metadata=dict(said.facts))
+            turn = ingest(said.text, **how, id=said.id, metadata=dict(said.facts))
         except ConflictError:  # a host that lets a message be edited keeps its id: both versions were said
-            ingest(said.text, **how, id=None, metadata=dict(said.facts))
-        stored += 1
-    return stored
+            turn = ingest(said.text, **how, id=None, metadata=dict(said.facts))
+        stored.append(turn)
+    return tuple(stored)
 
 
 @dataclass(frozen=True, slots=True)
 class Said:
-    """A message as it is stored. `at` is its place in the list, `id` the host's own name for it, if it has one."""
+    """A message as it is stored. `at` is its place in the list, `id` the host's own name for it, if it has one; `ts` is
+    when the host says that it was said."""
 
     at: int
     role: str
     text: str
     id: str | None
     facts: Mapping[str, Json]
+    ts: int | None = None
 
 
 def spoken(messages: Sequence[Message]) -> Iterator[Said]:
-    """Of the messages, those that say anything."""
+    """Of the messages, those that say anything. What a host made for itself or keeps out of its prompts was not said."""
     for at, (message, turn) in enumerate(zip(messages, as_turns(messages), strict=True)):
         text = turn.text or message_text(message)
-        if not text:
+        if not text or message.get("role") == "custom" or message.get("excludeFromContext") is True:
             continue
         facts: dict[str, Json] = {}
         if turn.calls:
@@ -117,7 +123,12 @@ def spoken(messages: Sequence[Message]) -> Iterator[Said]:
         if turn.answers:
             facts["tool_call_id"] = turn.answers[0]
         name = message.get("id")
-        yield Said(at, turn.role or "user", text, name if isinstance(name, str) and name.strip() else None, facts)
+        own_id = name if isinstance(name, str) and name.strip() else None
+        yield Said(at, turn.role or "user", text, own_id, facts, _moment(message.get("timestamp")))
+
+
+def _moment(given: object) -> int | None:
+    return given if isinstance(given, int) and not isinstance(given, bool) and 0 < given < 2**53 else None
 
 
 def _held(store: Store, collection: str, session: str) -> Counter[tuple[str, str]]:

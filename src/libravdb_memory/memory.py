@@ -15,7 +15,7 @@ import secrets
 import threading
 import time
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
 from types import TracebackType
@@ -23,6 +23,7 @@ from typing import IO, TYPE_CHECKING, Literal, Self
 
 from libravdb_memory import lineage
 from libravdb_memory.arguments import Scope, check_count, nothing_to_erase, session_of, where_of
+from libravdb_memory.arriving import Arrivals
 from libravdb_memory.assemble.messages import Message
 from libravdb_memory.authored import AuthoredDocuments
 from libravdb_memory.beside import Beside
@@ -52,6 +53,7 @@ from libravdb_memory.indexing import Indexer, IndexingState
 from libravdb_memory.ingest.partition import Partition
 from libravdb_memory.ingest.turns import checked_name, checked_text, checked_turn, draft_of, milliseconds, turn_of
 from libravdb_memory.lineage import Expansion, History
+from libravdb_memory.masking import MASKED, Masking, masked_in, original_of
 from libravdb_memory.model import Document, Hit, Hits, Record, Turn
 from libravdb_memory.namespaces import (
     given_session,
@@ -68,12 +70,15 @@ from libravdb_memory.recall import Recall
 from libravdb_memory.receipts import Receipt, ReceiptLog, Replay, WhyNot, why_not
 from libravdb_memory.store.protocol import (
     Erasure,
+    Key,
+    Mark,
     Progress,
     Put,
     Space,
     Store,
     StoreStatus,
     Verification,
+    Write,
 )
 from libravdb_memory.summaries import is_summary, node_of, spoken
 from libravdb_memory.tailing import tail_of
@@ -122,8 +127,9 @@ class Memory:
         self._embedder = embedder
         self._config = config
         counter, assembly = make_counter(config.assembly.tokenizer), config.assembly
+        self._masking = Masking(config.secrets)
         self._documents = AuthoredDocuments(
-            store, counter, hard_share=assembly.hard_share, startup_budget=assembly.startup_budget
+            store, counter, self._masking, hard_share=assembly.hard_share, startup_budget=assembly.startup_budget
         )
         self._receipts = ReceiptLog(store, counter, keep=assembly.kept_receipts)
         self._gate = Gatekeeper(store, embedder, config.gating, self._receipts.echoes)
@@ -141,7 +147,7 @@ class Memory:
         self._beside = Beside()
         self._recall = Recall(store, embedder, config.retrieval, lambda: self._indexer.switched, self._beside)
         self._builder = ContextBuilder(
-            store, self._documents, self._recall, self._receipts, counter, assembly, self._beside
+            store, self._documents, self._recall, self._receipts, counter, assembly, self._masking, self._beside
         )
         self._indexer.start()
 
@@ -195,6 +201,11 @@ class Memory:
     def embedder(self) -> Embedder:
         return self._embedder
 
+    @property
+    def masking(self) -> Masking:
+        """What every text passes that is put into the store past these verbs."""
+        return self._masking
+
     def stored_beside(self) -> None:
         """Records were put into the store past these verbs: they are embedded soon, like any."""
         self._refuse_closed()
@@ -230,15 +241,16 @@ class Memory:
         session_key: str | None = None,
         agent_id: str | None = None,
     ) -> Turn:
-        """Store one turn, exactly; it is on disk when this returns.
+        """Store one turn, exactly but for its secrets; it is on disk when this returns.
 
         The same id in the same session with the same content is accepted again and changes nothing; with other
-        content it is a ConflictError. `ts` defaults to now (milliseconds or a zoned datetime).
+        content it is a ConflictError. `ts` defaults to now (milliseconds or a zoned datetime). `masked` of the turn
+        tells which secrets were masked.
         """
         self._refuse_closed()
         now = _now_ms()
         moment = now if ts is None else milliseconds("ts", ts)
-        turn = checked_turn(
+        said = checked_turn(
             text,
             user=resolve_namespace(user, session, session_key=session_key, agent_id=agent_id),
             session=session_name(session),
@@ -248,9 +260,14 @@ class Memory:
             speaker=speaker,
             metadata=metadata,
         )
-        commit = self._store.commit([Put(draft_of(turn), append_only=True, ts_given=ts is not None)])
+        turn = self._masking.turn(said)
+        writes: list[Write] = [Put(draft_of(turn), append_only=True, ts_given=ts is not None)]
+        if turn.masked:
+            key = Key(history_of(turn.user), turn.id, turn.session)
+            writes.append(Mark(key, MASKED, self._masking.note(said, turn.masked), overwrite=False))
+        commit = self._store.commit(writes)
         if not commit.fresh[0]:
-            return turn_of(commit.records[0])
+            return replace(turn_of(commit.records[0]), masked=turn.masked)
         self._indexer.notify()
         self._overflow.notice(turn.user, turn.session, self._counter.count(turn.text))
         return turn
@@ -291,9 +308,10 @@ class Memory:
         recalled = self._recall.ranked(self._recall.read(query, [turns]), sources, k, _now_ms())
         if self._usage.note(item.record.ref for item in recalled.items[:_READ]):
             self._indexer.notify()
+        masked = self._store.marks([item.record.ref for item in recalled.items], MASKED)
         return Hits(
             tuple(
-                Hit(item.record.id, item.record.text, item.score, item.parts, _as_turn(item.record))
+                Hit(item.record.id, item.record.text, item.score, item.parts, _as_turn(item.record, masked))
                 for item in recalled.items
             ),
             recalled.degraded,
@@ -302,7 +320,14 @@ class Memory:
     def get(self, id: str, *, user: str | None = None, session: str | None = None) -> Turn:
         """The turn with that id, exactly as it was stored."""
         self._refuse_closed()
-        return turn_of(self._one_record(id, user, session))
+        record = self._one_record(id, user, session)
+        return masked_in(turn_of(record), self._store.marks([record.ref], MASKED).get(record.ref))
+
+    def original(self, id: str, *, user: str | None = None, session: str | None = None) -> Turn:
+        """The turn with that id as it was said, secrets included. Raises NotFoundError where it was not kept."""
+        self._refuse_closed()
+        record = self._one_record(id, user, session)
+        return original_of(turn_of(record), self._store.marks([record.ref], MASKED).get(record.ref))
 
     # ── authored documents ───────────────────────────────────────────────────────────────────────────────────────
 
@@ -385,7 +410,7 @@ class Memory:
         )
         if mode == "own":
             leaving = self._builder.dropped(request)
-            store_messages(self._store, self.ingest, request.namespace, request.session, leaving)
+            store_messages(self._store, self.ingest, self._masking, request.namespace, request.session, leaving)
         with self._building:
             built = self._builder.build(request)
         self._usage.note(built.used)
@@ -547,10 +572,10 @@ class Memory:
         return export_to(out, self._store, progress)
 
     def import_(self, lines: Iterable[str], progress: Progress | None = None) -> ImportReport:
-        """Add an export to this store; what is there already stays as it is."""
+        """Add an export to this store, secrets masked; what is there already stays as it is."""
         self._refuse_closed()
         try:
-            return import_lines(self._store, lines, progress)
+            return import_lines(self._store, lines, progress, Arrivals(self._store, self._masking, self._documents))
         finally:
             self._documents.reread()
             self._indexer.notify()
@@ -625,8 +650,9 @@ def _refuse_other_space(store: Store, embedder: Embedder) -> None:
         raise FingerprintMismatchError(active.label, embedder.space.label)
 
 
-def _as_turn(record: Record) -> Turn:
-    return spoken(node_of(record)) if is_summary(record) else turn_of(record)
+def _as_turn(record: Record, masked: Mapping[int, Mapping[str, Json]]) -> Turn:
+    turn = spoken(node_of(record)) if is_summary(record) else turn_of(record)
+    return masked_in(turn, masked.get(record.ref))
 
 
 def _now_ms() -> int:

@@ -55,7 +55,8 @@ class Document:
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """One utterance of a conversation, exactly as it was said."""
+    """One utterance of a conversation, exactly as it was said but for its secrets. `masked` are the kinds of these, in
+    turns that come from `ingest`, `get` or `search`; it is no part of the turn."""
 
     id: str
     text: str
@@ -65,6 +66,7 @@ class Turn:
     ts: int
     speaker: str | None = None
     metadata: Mapping[str, Json] = field(default_factory=dict[str, Json])
+    masked: tuple[str, ...] = field(default=(), compare=False)
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@
 
 Laws: exporting what was imported gives the same bytes. Both directions stream. A line that is not what it claims, a
 hash that does not match its record, or a file that ends early is an error that names the line; import is idempotent,
-so it can be run again with the mended file.
+so it can be run again with the mended file. What a line says passes `Arriving` before it is written.
 """
 
 from __future__ import annotations
@@ -183,8 +183,17 @@ def _marks(told: _Told) -> Iterator[Mapping[str, Json]]:
 # ── import ───────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def import_lines(store: Store, lines: Iterable[str], progress: Progress | None = None) -> ImportReport:
-    """Add everything in the lines to the store; what is there already stays as it is."""
+class Arriving(Protocol):
+    """Makes of what a line says what is written."""
+
+    def writes(self, arrived: Write) -> Sequence[Write]: ...
+
+
+def import_lines(
+    store: Store, lines: Iterable[str], progress: Progress | None = None, arriving: Arriving | None = None
+) -> ImportReport:
+    """Add everything in the lines to the store; what is there already stays as it is. Without `arriving`, every line is
+    written as it is."""
     reader = _Reader(lines)
     reader.header()
     policies: dict[str, _Policy] = {}
@@ -201,7 +210,8 @@ def import_lines(store: Store, lines: Iterable[str], progress: Progress | None =
                 item.get("append_only") is True, item.get("searchable") is not False
             )
             continue
-        batch.append(_write(reader, item, policies))
+        arrived = _write(reader, item, policies)
+        batch += [arrived] if arriving is None else arriving.writes(arrived)
         seen[kind] += 1
         if len(batch) >= _BATCH:
             added += _commit(store, reader, batch)

@@ -316,7 +316,7 @@ def dreams(memory: Memory) -> list[str]:
 def test_a_diary_is_promoted_when_it_changes_and_keeps_its_dreams_when_it_goes(memory: Memory, folder: Path) -> None:
     told: list[int] = []
     root = Root("dreams", folder, "dreams", user="ada")
-    loader = DiaryLoader(root, memory.store, promoted=lambda: told.append(1))
+    loader = DiaryLoader(root, memory.store, memory.masking, promoted=lambda: told.append(1))
     diary = write(folder / "DREAMS.md", NIGHT)
     assert did(loader.run()) == (["DREAMS.md"], [], [], []) and dreams(memory) == ["The harbour froze over at noon."]
     assert did(loader.run()) == NOTHING
@@ -333,9 +333,9 @@ def test_a_diary_is_promoted_when_it_changes_and_keeps_its_dreams_when_it_goes(m
 def test_a_restart_promotes_nothing_anew(memory: Memory, folder: Path) -> None:
     write(folder / "DREAMS.md", NIGHT)
     root = Root("dreams", folder, "dreams", user="ada")
-    DiaryLoader(root, memory.store).run()
+    DiaryLoader(root, memory.store, memory.masking).run()
     before = memory.status().store.sequence
-    assert did(DiaryLoader(root, memory.store).run()) == NOTHING
+    assert did(DiaryLoader(root, memory.store, memory.masking).run()) == NOTHING
     assert memory.status().store.sequence == before
 
 

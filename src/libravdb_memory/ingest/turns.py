@@ -57,7 +57,7 @@ def draft_of(turn: Turn) -> Draft:
     return Draft(history_of(turn.user), turn.id, turn.text, facts, turn.ts, group=turn.session)
 
 
-def turn_of(record: Record) -> Turn:
+def turn_of(record: Record | Draft) -> Turn:
     speaker, meta = record.metadata.get("speaker"), record.metadata.get("meta")
     return Turn(
         id=record.id,

@@ -10,6 +10,7 @@ import time
 from collections.abc import Callable
 
 from libravdb_memory.errors import ConfigError
+from libravdb_memory.masking import Masking
 from libravdb_memory.namespaces import resolve_namespace
 from libravdb_memory.sources.diary import read_diary
 from libravdb_memory.sources.dreams import promote
@@ -27,6 +28,7 @@ class DiaryLoader:
         self,
         root: Root,
         store: Store,
+        masking: Masking,
         *,
         promoted: Callable[[], None] = lambda: None,
         clock_ns: Callable[[], int] = time.time_ns,
@@ -36,6 +38,7 @@ class DiaryLoader:
         self.root = root
         self._namespace = resolve_namespace(root.user)
         self._store = store
+        self._masking = masking
         self._promoted = promoted
         self._clock_ns = clock_ns
         self._seen: dict[str, Seen] = {}
@@ -72,7 +75,8 @@ class DiaryLoader:
     def _promote(self, path: str, content: Content, now_ns: int, report: Report, *, is_new: bool) -> str:
         diary = f"{self.root.name}/{path}"
         facts = {"source_root": self.root.name, "source_path": path}
-        done = promote(self._store, self._namespace, diary, read_diary(content.text), now_ns // 1_000_000, facts)
+        entries = read_diary(content.text)
+        done = promote(self._store, self._masking, self._namespace, diary, entries, now_ns // 1_000_000, facts)
         if done.changed:
             (report.added if is_new else report.changed).append(path)
             self._promoted()

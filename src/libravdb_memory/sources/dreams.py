@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from libravdb_memory.identity import Json
-from libravdb_memory.ingest.secrets import mask
+from libravdb_memory.masking import Masking
 from libravdb_memory.model import Draft
 from libravdb_memory.namespaces import dreams_of
 from libravdb_memory.sources.diary import Entry, Rejected, judge
@@ -31,6 +31,7 @@ class Promotion:
 
 def promote(
     store: Store,
+    masking: Masking,
     namespace: str,
     diary: str,
     entries: Iterable[Entry],
@@ -44,7 +45,7 @@ def promote(
     collection = dreams_of(namespace)
     puts = [
         Put(
-            Draft(collection, dream_id(diary, number), *_content(entry, diary, facts), now_ms, diary),
+            Draft(collection, dream_id(diary, number), *_content(masking, entry, diary, facts), now_ms, diary),
             True,
             False,
             False,
@@ -61,7 +62,9 @@ def dream_id(diary: str, number: int) -> str:
     return f"{diary}#dream#{number:06d}"
 
 
-def _content(entry: Entry, diary: str, facts: Mapping[str, Json] | None) -> tuple[str, dict[str, Json]]:
+def _content(
+    masking: Masking, entry: Entry, diary: str, facts: Mapping[str, Json] | None
+) -> tuple[str, Mapping[str, Json]]:
     told: dict[str, Json] = {
         **(facts or {}),
         "type": "dream",
@@ -72,7 +75,8 @@ def _content(entry: Entry, diary: str, facts: Mapping[str, Json] | None) -> tupl
         "section": entry.section,
         "line": entry.line,
     }
-    return mask(entry.text.strip()).text, told
+    content = masking.content(entry.text.strip(), told)
+    return content.text, content.facts
 
 
 def _beyond(store: Store, collection: str, diary: str, keep: set[str]) -> Iterator[Remove]:

@@ -17,7 +17,6 @@ from typing import Protocol
 from libravdb_memory.errors import RulesOverrunError
 from libravdb_memory.identity import Json
 from libravdb_memory.ingest.partition import Partition, is_core_name
-from libravdb_memory.ingest.secrets import mask
 from libravdb_memory.model import Document
 from libravdb_memory.sources.reading import Content, Unreadable, read_file
 from libravdb_memory.sources.report import Report, Seen
@@ -183,7 +182,7 @@ class Loader:
     def _document(self, path: str, content: Content) -> Document:
         core = is_core_name(path)
         lore = self.root.rules == "core" and not core
-        return Document(self._name(path), mask(content.text).text, core, lore, self._facts(path, content.hash))
+        return Document(self._name(path), content.text, core, lore, self._facts(path, content.hash))
 
     def _facts(self, path: str, file_hash: str) -> dict[str, Json]:
         return {

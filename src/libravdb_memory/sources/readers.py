@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Protocol
 
+from libravdb_memory.masking import Masking
 from libravdb_memory.sources.diaries import DiaryLoader
 from libravdb_memory.sources.loader import Documents, Loader, forget_other_roots
 from libravdb_memory.sources.report import Report
@@ -17,6 +18,9 @@ class Reading(Documents, Protocol):
 
     @property
     def store(self) -> Store: ...
+
+    @property
+    def masking(self) -> Masking: ...
 
     def stored_beside(self) -> None: ...
 
@@ -31,7 +35,7 @@ class Reader(Protocol):
 
 def readers_of(memory: Reading, settings: SourcesSettings) -> tuple[Reader, ...]:
     return tuple(
-        DiaryLoader(root, memory.store, promoted=memory.stored_beside)
+        DiaryLoader(root, memory.store, memory.masking, promoted=memory.stored_beside)
         if root.kind == "dreams"
         else Loader(root, memory)
         for root in settings.roots()

@@ -2,14 +2,16 @@
 
 Laws: pure and linear in the text; spans are ordered, disjoint and inside the text; masking leaves every character
 outside them as it was, keeps no part of a secret, and masking again changes nothing. What counts is in the tables of
-`forms`, `shapes`, `labelled` and `assignments`; what merely looks like a secret is told apart in `plausible`.
+`forms`, `shapes`, `labelled` and `assignments`; what merely looks like a secret is told apart in `plausible`. Facts,
+where a name and its value stand apart, are masked in `facts`.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from itertools import islice
 
 from .addresses import addressed
 from .assignments import assigned
@@ -46,13 +48,17 @@ class Masked:
     found: tuple[Secret, ...]
 
 
-def mask(text: str) -> Masked:
-    """The text with a marker in the place of every secret.
+def mask(text: str, known: Mapping[str, str] | None = None) -> Masked:
+    """The text with a marker in the place of every secret. `known` are secrets from elsewhere, with their kinds: they
+    are secrets here too.
 
     >>> mask("login with password = 'hunter2Blue' please").text
     "login with password = '[masked: password]' please"
     """
-    found = find_secrets(text)
+    return masked_at(text, find_secrets(text, known))
+
+
+def masked_at(text: str, found: tuple[Secret, ...]) -> Masked:
     pieces: list[str] = []
     position = 0
     for secret in found:
@@ -61,7 +67,7 @@ def mask(text: str) -> Masked:
     return Masked("".join((*pieces, text[position:])), found)
 
 
-def find_secrets(text: str) -> tuple[Secret, ...]:
+def find_secrets(text: str, known: Mapping[str, str] | None = None) -> tuple[Secret, ...]:
     """Every secret of a text, in order. The surest rules come first and take what they find from the later ones."""
     view = blanked(text, (marker.span() for marker in _MARKER.finditer(text)))
     found: list[Secret] = []
@@ -70,7 +76,9 @@ def find_secrets(text: str) -> tuple[Secret, ...]:
         if new:
             view = blanked(view, ((secret.start, secret.end) for secret in new))
             found += new
-    found += _disjoint(_repeated(text, view, found))
+    if found or known:
+        values = dict(islice(telling(text, found).items(), _REPEATS))
+        found += _disjoint(_repeated(view, values | dict(known or {})))
     return tuple(sorted(found, key=lambda secret: secret.start))
 
 
@@ -83,11 +91,17 @@ def _disjoint(secrets: Iterable[Secret]) -> list[Secret]:
     return kept
 
 
-def _repeated(text: str, view: str, found: list[Secret]) -> Iterator[Secret]:
+def telling(text: str, found: Iterable[Secret]) -> dict[str, str]:
+    """The secrets that are odd enough that meeting them again is no chance, each with its kind."""
+    values: dict[str, str] = {}
+    for secret in found:
+        values.setdefault(text[secret.start : secret.end], secret.kind)
+    return {value: kind for value, kind in values.items() if _is_telling(value)}
+
+
+def _repeated(view: str, values: Mapping[str, str]) -> Iterator[Secret]:
     """The same secrets again, where nothing but their sameness tells."""
-    values = {text[secret.start : secret.end]: secret.kind for secret in reversed(found)}
-    telling = [(value, kind) for value, kind in values.items() if _is_telling(value)]
-    for value, kind in telling[-_REPEATS:]:
+    for value, kind in values.items():
         place = view.find(value)
         while place >= 0:
             end = place + len(value)
@@ -98,5 +112,4 @@ def _repeated(text: str, view: str, found: list[Secret]) -> Iterator[Secret]:
 
 
 def _is_telling(value: str) -> bool:
-    """Whether a value is odd enough that meeting it again is no chance."""
     return len(value) >= 6 and not value.isdigit() and not value.isalpha() and " " not in value

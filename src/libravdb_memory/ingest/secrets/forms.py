@@ -132,13 +132,13 @@ def compiled() -> tuple[Form, ...]:
     return tuple(Form(kind, tuple(prefixes.split()), re.compile(body + ends, re.A)) for kind, prefixes, body in FORMS)
 
 
-_FORMS = compiled()
+_PREFIXED = tuple((prefix, form) for form in compiled() for prefix in form.prefixes)
 
 
 def formed(view: str) -> Iterator[Secret]:
     """Every token of the table; those of different rows may overlap."""
-    for form in _FORMS:
-        for prefix in form.prefixes:
+    for prefix, form in _PREFIXED:
+        if prefix in view:
             yield from _with_prefix(view, form, prefix)
 
 

@@ -45,7 +45,8 @@ def promote_dream_entries(service: Service, params: Dreams) -> Result:
     facts: dict[str, Json] = {**params.facts(), "userId": params.user_id.strip(), "provenance_class": "dream_promoted"}
     diary = checked_name("sourceDoc", params.source_doc)
     entries = [dream.entry for dream in params.entries]
-    done = promote(service.store, resolve_namespace(params.user_id), diary, entries, service.now_ms(), facts)
+    namespace = resolve_namespace(params.user_id)
+    done = promote(service.store, service.memory.masking, namespace, diary, entries, service.now_ms(), facts)
     service.memory.stored_beside()
     return {"promoted": done.promoted, "rejected": len(done.rejected)}
 

@@ -48,7 +48,8 @@ class Hint:
 def session_lifecycle_hint(service: Service, params: Hint) -> Result:
     """Advisory: written down, and nothing depends on it."""
     session, hook = params.session_id.strip(), checked_name("hook", params.hook.strip())
-    service.journal.append(session, hook, checked_metadata(params.facts()), service.now_ms())
+    facts = service.memory.masking.facts(checked_metadata(params.facts()))
+    service.journal.append(session, hook, facts, service.now_ms())
     return {"ok": True, "hook": hook, "sessionId": session, "reason": params.reason}
 
 

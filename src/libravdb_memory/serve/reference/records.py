@@ -14,7 +14,6 @@ from typing import Any
 
 from libravdb_memory.errors import ConflictError, NotFoundError
 from libravdb_memory.identity import Json
-from libravdb_memory.ingest.secrets import mask
 from libravdb_memory.ingest.turns import checked_metadata, checked_name, checked_text
 from libravdb_memory.model import Draft, Record
 from libravdb_memory.namespaces import history_of, resolve_namespace
@@ -55,11 +54,12 @@ def insert_text(service: Service, params: Text) -> Result:
     if view.kind not in ("user", "turns", "plain"):
         raise InvalidParamsError("collection", f"is kept by the daemon and cannot be written: {view.name}")
     moment = _moment(params.metadata)
+    content = service.memory.masking.content(checked_text("text", params.text), _metadata(params.metadata))
     draft = Draft(
         checked_name("collection", view.name),
         checked_name("id", params.id),
-        mask(checked_text("text", params.text)).text,
-        _metadata(params.metadata),
+        content.text,
+        content.facts,
         service.now_ms() if moment is None else moment,
     )
     _put(service.store, draft, moment is not None, _copied(service.store, view, params))
