@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, Literal
@@ -10,6 +10,7 @@ from typing import Any, Literal
 from libravdb_memory.errors import ConflictError
 from libravdb_memory.hosting import checked_messages, spoken, store_messages
 from libravdb_memory.identity import Json
+from libravdb_memory.model import Turn
 from libravdb_memory.namespaces import history_of
 from libravdb_memory.serve.forms import context_form, turn_form
 from libravdb_memory.serve.methods import Method, Result
@@ -66,7 +67,7 @@ def ingest_message(service: Service, params: Message) -> Result:
         speaker=params.speaker,
         metadata=params.metadata,
     )
-    return {"ok": True, "id": turn.id, "turn": turn_form(turn)}
+    return {"ok": True, "id": turn.id, "turn": turn_form(turn), "masked": _masked_in([turn])}
 
 
 def after_turn(service: Service, params: AfterTurn) -> Result:
@@ -76,8 +77,9 @@ def after_turn(service: Service, params: AfterTurn) -> Result:
     namespace, session = params.namespace, params.session
     key = (params.advancement_key or "").strip()
     if not key:
-        return {"ok": True, "stored": store_messages(service.store, memory.ingest, namespace, session, messages)}
-    ids: list[Json] = []
+        stored = store_messages(service.store, memory.ingest, memory.masking, namespace, session, messages)
+        return {"ok": True, "stored": len(stored), "masked": _masked_in(stored)}
+    turns: list[Turn] = []
     for said in spoken(messages):
         under_key = f"{key}:{said.at}"
         keep = partial(memory.ingest, said.text, user=namespace, session=session, role=said.role)
@@ -87,8 +89,13 @@ def after_turn(service: Service, params: AfterTurn) -> Result:
             if said.id is None:
                 raise
             turn = keep(id=under_key, metadata=dict(said.facts))  # edited under its old id: both versions were said
-        ids.append(turn.id)
-    return {"ok": True, "stored": len(ids), "ids": ids}
+        turns.append(turn)
+    return {"ok": True, "stored": len(turns), "ids": [turn.id for turn in turns], "masked": _masked_in(turns)}
+
+
+def _masked_in(turns: Iterable[Turn]) -> list[Json]:
+    """The kinds of the secrets that were masked, each as often as it was."""
+    return [kind for turn in turns for kind in turn.masked]
 
 
 def assemble_context(service: Service, params: Assemble) -> Result:
