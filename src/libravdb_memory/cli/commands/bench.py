@@ -36,7 +36,7 @@ def _depths(context: click.Context, option: click.Parameter, value: str) -> tupl
 
 @click.group("bench")
 def bench() -> None:
-    """Measure the store, the model, the assembling of prompts, what recall finds and what compaction loses, here."""
+    """Measure the store, the model, prompts, what recall finds, what compaction loses and what the daemon bears."""
 
 
 @command("store")
@@ -143,6 +143,31 @@ def bench_compaction(invocation: Invocation, data: tuple[Path, ...], out: str | 
     _show(invocation, results, out, table(_rows({"results": results["results"]})))
 
 
+@command("load")
+@click.option("--turns", type=click.IntRange(64), default=20_000, show_default=True, help="Stored before it begins.")
+@click.option("--connections", type=click.IntRange(1), default=64, show_default=True, help="Clients at once.")
+@click.option("--seconds", type=click.IntRange(1), default=60, show_default=True, help="How long they go on.")
+@click.option(
+    "--engine",
+    type=click.Choice(["bundled", "hashed"]),
+    default="bundled",
+    show_default=True,
+    help="What embeds: the bundled model, or hashes, which need no time.",
+)
+@json_option
+@quick_option
+@click.pass_obj
+def bench_load(invocation: Invocation, /, out: str | None, quick: bool, **given: Any) -> None:
+    """What a daemon of its own bears from many clients, and what a call to it costs over the library."""
+    from libravdb_memory.bench.load.run import Options, run
+
+    _refuse_unwritable(out)
+    sizes: dict[str, Any] = {"turns": 400, "seconds": 3, "rounds": (100, 20)} if quick else {}
+    results = run(Options(**given | sizes), invocation.terminal.progress)
+    shown = {key: results[key] for key in ("results", "targets_meant_for_these_sizes")}
+    _show(invocation, results, out, table(_rows(shown)))
+
+
 def _refuse_unwritable(out: str | None) -> None:
     """Before the measuring, which may take long."""
     if out is not None and out != "-" and not Path(out).resolve().parent.is_dir():
@@ -190,4 +215,5 @@ bench.add_command(bench_embed)
 bench.add_command(bench_context)
 bench.add_command(bench_retrieval)
 bench.add_command(bench_compaction)
+bench.add_command(bench_load)
 COMMANDS = {"bench": bench}

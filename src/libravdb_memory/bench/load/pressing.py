@@ -1,0 +1,95 @@
+"""Many clients at once, each with its next call as soon as the last one is answered; and what the daemon takes up.
+
+Law: an answer counts when it is a result; anything else is an error, with its words.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import time
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from libravdb_memory.bench.load.crowd import Crowd
+from libravdb_memory.bench.load.lines import AsyncLine
+from libravdb_memory.bench.load.subject import Subject
+from libravdb_memory.serve.gauges import resident_bytes
+from libravdb_memory.store.protocol import Progress
+
+_SAMPLES = 120
+
+
+@dataclass(slots=True)
+class Pressed:
+    """Seconds of each call by its method, errors by their words, and (seconds since the start, resident bytes)."""
+
+    seconds: float = 0.0
+    latencies: dict[str, list[float]] = field(default_factory=dict[str, list[float]])
+    errors: Counter[str] = field(default_factory=Counter[str])
+    resident: list[tuple[float, int]] = field(default_factory=list[tuple[float, int]])
+
+    @property
+    def answered(self) -> int:
+        return sum(map(len, self.latencies.values()))
+
+
+def press(subject: Subject, crowd: Crowd, connections: int, seconds: float, progress: Progress) -> Pressed:
+    return asyncio.run(_press(subject, crowd, connections, seconds, progress))
+
+
+async def _press(subject: Subject, crowd: Crowd, connections: int, seconds: float, progress: Progress) -> Pressed:
+    pressed = Pressed()
+    lines = await asyncio.gather(*(AsyncLine.open(subject) for _ in range(connections)))
+    began = time.monotonic()
+    deadline = began + seconds
+    watching = asyncio.create_task(_watch(subject.pid, pressed, began, seconds, progress))
+    await asyncio.gather(*(_talk(line, crowd, number, deadline, pressed) for number, line in enumerate(lines)))
+    pressed.seconds = time.monotonic() - began
+    watching.cancel()
+    progress(int(seconds), int(seconds))
+    return pressed
+
+
+async def _talk(line: AsyncLine, crowd: Crowd, client: int, deadline: float, pressed: Pressed) -> None:
+    for method, params in crowd.calls(client):
+        began = time.monotonic()
+        if began >= deadline:
+            break
+        try:
+            answer = await line.ask(method, params)
+        except OSError as error:
+            pressed.errors[f"{method}: {error}"] += 1
+            break
+        if (words := _error_in(answer)) is not None:
+            pressed.errors[f"{method}: {words}"] += 1
+        else:
+            pressed.latencies.setdefault(method, []).append(time.monotonic() - began)
+    await line.close()
+
+
+def _error_in(answer: bytes) -> str | None:
+    if b'"result":' in answer[:64]:
+        return None
+    form: dict[str, Any] = json.loads(answer)
+    return str(form.get("error", form))
+
+
+async def _watch(pid: int, pressed: Pressed, began: float, seconds: float, progress: Progress) -> None:
+    while True:
+        now = time.monotonic() - began
+        if (resident := resident_bytes(pid)) is not None:
+            pressed.resident.append((now, resident))
+        progress(min(int(now), int(seconds)), int(seconds))
+        await asyncio.sleep(seconds / _SAMPLES)
+
+
+def growth(resident: Sequence[tuple[float, int]], seconds: float) -> tuple[float, float] | None:
+    """Resident MB after the warm-up, the first third, and at the end: each the mean over a tenth of the time."""
+    after = [size for at, size in resident if seconds / 3 <= at < seconds * (1 / 3 + 0.1)]
+    last = [size for at, size in resident if at >= seconds * 0.9]
+    if not after or not last:
+        return None
+    return sum(after) / len(after) / 1e6, sum(last) / len(last) / 1e6
