@@ -139,7 +139,10 @@ class StoreReadOnlyError(StoreError):
 
 class StoreFullError(StoreError):
     def __init__(self, path: Path) -> None:
-        super().__init__(f"no space left for {path}; the write was refused whole and nothing stored before is lost")
+        super().__init__(
+            f"no space left for {path}; the write was refused whole and nothing stored before is lost",
+            "make room on that disk and try again; nothing needs to be restarted",
+        )
         self.path = path
 
 
