@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
 
+import pytest
 from tests.serve.reference.conftest import Call
 
 from libravdb_memory.serve.service import Service
@@ -216,3 +217,11 @@ def test_a_memory_delivered_again_may_have_been_judged_anew(ask: Call, call: Cal
     assert ask("insert_text", memory) == ask("insert_text", {**memory, "metadata": {"gating_score": 0.4}})
     assert results(call, "user:ada")[0]["metadata"]["gating_score"] == 0.5  # type: ignore[index]
     assert "error" in ask("insert_text", {**memory, "metadata": {"gating_score": 0.5, "role": "user"}})
+
+
+@pytest.mark.parametrize("collection", ["global", "user:ada", "notes", "session:s1"])
+def test_a_moment_in_no_year_is_refused_and_spoils_no_context(ask: Call, call: Call, collection: str) -> None:
+    facts = {"ts": 2**53 - 1, "sessionId": "s1"}
+    refused = ask("insert_text", {"collection": collection, "id": "x", "text": "the red bicycle", "metadata": facts})
+    assert refused["error"]["code"] == -32602 and "outside the years" in refused["error"]["message"]
+    assert call("assemble_context", userId="ada", sessionId="s1", prompt="the red bicycle?")["degraded"] == []

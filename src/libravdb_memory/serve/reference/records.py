@@ -14,7 +14,7 @@ from typing import Any
 
 from libravdb_memory.errors import ConflictError, NotFoundError
 from libravdb_memory.identity import Json
-from libravdb_memory.ingest.turns import checked_metadata, checked_name, checked_text
+from libravdb_memory.ingest.turns import checked_metadata, checked_name, checked_text, milliseconds
 from libravdb_memory.model import Draft, Record
 from libravdb_memory.namespaces import history_of, resolve_namespace
 from libravdb_memory.serve import sessions
@@ -173,9 +173,10 @@ def _metadata(given: Mapping[str, Json]) -> dict[str, Json]:
 
 
 def _moment(metadata: Mapping[str, Json]) -> int | None:
+    """One that lies in no year would be shown to nobody: whatever recalls the record would fail on it."""
     given = metadata.get("ts")
     known = isinstance(given, int | float) and not isinstance(given, bool) and math.isfinite(given)
-    return int(given) if known and isinstance(given, int | float) else None
+    return milliseconds("metadata.ts", int(given)) if known and isinstance(given, int | float) else None
 
 
 # ── counts ───────────────────────────────────────────────────────────────────────────────────────────────────────
