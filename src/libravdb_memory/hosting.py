@@ -112,7 +112,7 @@ class Said:
 
 
 def spoken(messages: Sequence[Message]) -> Iterator[Said]:
-    """Of the messages, those that say anything. What a host made for itself or keeps out of its prompts was not said."""
+    """Of the messages, those that say anything. What a host made for itself or keeps out of its prompt was not said."""
     for at, (message, turn) in enumerate(zip(messages, as_turns(messages), strict=True)):
         text = turn.text or message_text(message)
         if not text or message.get("role") == "custom" or message.get("excludeFromContext") is True:

@@ -32,9 +32,10 @@ def talk(call: Call, count: int = 40, **where: str) -> None:
 
 def test_every_method_has_a_sentence_a_schema_and_a_name_of_its_own() -> None:
     table = table_of(own.METHODS)
-    expected = """health status metrics bootstrap_session ingest_message after_turn assemble_context memory_search
-    memory_get memory_forget memory_history memory_expand memory_compact why why_not replay receipts rules_check verify
-    backup reindex"""
+    expected = """health status metrics bootstrap_session ingest_message after_turn assemble_context
+    reset_session link_session unlink_session promote_diary memory_search memory_get
+    memory_forget memory_history memory_expand memory_compact why why_not replay receipts rules_check verify backup
+    reindex"""
     assert set(table) == set(expected.split())
     for method in table.values():
         assert method.summary.endswith(".") and json.dumps(json_schema(method.params))
@@ -98,7 +99,8 @@ MESSAGES = [
 def test_a_delivery_with_a_key_is_stored_once_also_when_it_broke_off(call: Call, service: Service) -> None:
     call("after_turn", **ADA, advancementKey="turn-7", messages=MESSAGES[:2])
     first = call("after_turn", **ADA, advancementKey="turn-7", messages=MESSAGES)
-    assert call("after_turn", **ADA, advancementKey="turn-7", messages=MESSAGES) == first
+    again = call("after_turn", **ADA, advancementKey="turn-7", messages=MESSAGES)
+    assert again == {**first, "fresh": 0} and first["fresh"] == len(MESSAGES) - 2
     history = call("memory_history", **ADA)
     assert [entry["id"] for entry in history["entries"]] == first["ids"]
     assert history["turns"] == len(first["ids"]) >= 3

@@ -5,11 +5,22 @@ from __future__ import annotations
 from typing import Any
 
 from libravdb_memory.serve.methods import Method
-from libravdb_memory.serve.own import condition, conversation, explaining, finding, forgetting, keeping, older, rules
+from libravdb_memory.serve.own import (
+    condition,
+    conversation,
+    explaining,
+    finding,
+    forgetting,
+    hosts,
+    keeping,
+    older,
+    rules,
+)
 
 METHODS: tuple[Method[Any], ...] = (
     *condition.METHODS,
     *conversation.METHODS,
+    *hosts.METHODS,
     *finding.METHODS,
     *older.METHODS,
     *forgetting.METHODS,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, Literal
@@ -12,13 +12,23 @@ from libravdb_memory.hosting import checked_messages, spoken, store_messages
 from libravdb_memory.identity import Json
 from libravdb_memory.model import Turn
 from libravdb_memory.namespaces import history_of
+from libravdb_memory.serve import epochs, links
 from libravdb_memory.serve.forms import context_form, turn_form
 from libravdb_memory.serve.methods import Method, Result
 from libravdb_memory.serve.own.where import Where, in_order, own_reach
 from libravdb_memory.serve.service import Service
-from libravdb_memory.store.protocol import Equals
+from libravdb_memory.store.protocol import Key
 
+_LOOKED_AT = 8
+"""A delivery that is repeated may be so many resets late."""
 _AS_THE_HOST = "messages as the host has them: role, content, tool calls and results"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Begin(Where):
+    linked_key: str | None = field(
+        default=None, metadata={"help": "the host's name for it; one that link_session tied to a user is that user's"}
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,20 +57,31 @@ class Assemble(Where):
     mode: Literal["augment", "own"] = field(
         default="augment", metadata={"help": "own: the budget covers the messages too, and old ones may leave"}
     )
+    fresh: bool = field(
+        default=False, metadata={"help": "the host knows of nothing said before; if memory does, it was reset"}
+    )
 
 
-def bootstrap_session(service: Service, params: Where) -> Result:
-    namespace, session = params.namespace, params.session
-    begun = service.store.page(history_of(namespace), where=Equals("group", session), limit=1).records
+def bootstrap_session(service: Service, params: Begin) -> Result:
+    linked = links.owner_of(service.store, params.linked_key)
+    namespace = linked or params.namespace
+    session = epochs.current(service.store, namespace, params.session)
+    begun = epochs.holds(service.store, namespace, session)
     documents = {name: len(document.nodes) for name, document in service.memory.documents().items()}
-    return {"ok": True, "userId": namespace, "sessionId": session, "resumed": bool(begun), "documents": documents}
+    told: Result = {"ok": True, "userId": namespace, "sessionId": session, "resumed": begun, "documents": documents}
+    return {**told, "linked": True} if linked else told
+
+
+def _begin_reach(service: Service, params: Begin) -> frozenset[str]:
+    linked = links.owner_of(service.store, params.linked_key)
+    return frozenset({linked or params.namespace})
 
 
 def ingest_message(service: Service, params: Message) -> Result:
     turn = service.memory.ingest(
         params.text,
         user=params.namespace,
-        session=params.session,
+        session=epochs.current(service.store, params.namespace, params.session),
         role=params.role,
         ts=params.ts,
         id=params.id,
@@ -72,17 +93,21 @@ def ingest_message(service: Service, params: Message) -> Result:
 
 def after_turn(service: Service, params: AfterTurn) -> Result:
     """With a key each message is stored under it, so that a delivery may be repeated, also one that broke off in the
-    middle. Without, what the session does not hold yet is stored: a host may send its whole list each time."""
+    middle. Without, what the session does not hold yet is stored: a host may send its whole list each time. `fresh` are
+    those that were not stored before."""
     memory, messages = service.memory, checked_messages(params.messages)
-    namespace, session = params.namespace, params.session
-    key = (params.advancement_key or "").strip()
+    namespace, key = params.namespace, (params.advancement_key or "").strip()
+    sessions = epochs.names(service.store, namespace, params.session)
     if not key:
+        session = sessions[0]
         stored = store_messages(service.store, memory.ingest, memory.masking, namespace, session, messages)
-        return {"ok": True, "stored": len(stored), "masked": _masked_in(stored)}
-    turns: list[Turn] = []
+        return {"ok": True, "stored": len(stored), "fresh": len(stored), "masked": _masked_in(stored)}
+    turns, fresh = list[Turn](), 0
+    session = _first_delivered(service, namespace, sessions, [f"{key}:{said.at}" for said in spoken(messages)])
     for said in spoken(messages):
         under_key = f"{key}:{said.at}"
-        keep = partial(memory.ingest, said.text, user=namespace, session=session, role=said.role)
+        fresh += service.store.get(Key(history_of(namespace), said.id or under_key, session)) is None
+        keep = partial(memory.ingest, said.text, user=namespace, session=session, role=said.role, ts=said.ts)
         try:
             turn = keep(id=said.id or under_key, metadata=dict(said.facts))
         except ConflictError:
@@ -90,7 +115,16 @@ def after_turn(service: Service, params: AfterTurn) -> Result:
                 raise
             turn = keep(id=under_key, metadata=dict(said.facts))  # edited under its old id: both versions were said
         turns.append(turn)
-    return {"ok": True, "stored": len(turns), "ids": [turn.id for turn in turns], "masked": _masked_in(turns)}
+    ids: list[Json] = [turn.id for turn in turns]
+    return {"ok": True, "stored": len(turns), "fresh": fresh, "ids": ids, "masked": _masked_in(turns)}
+
+
+def _first_delivered(service: Service, namespace: str, sessions: Sequence[str], ids: Sequence[str]) -> str:
+    """The session that has this delivery already, among those a conversation had last; else the newest."""
+    for session in sessions[:_LOOKED_AT]:
+        if any(service.store.get(Key(history_of(namespace), id, session)) is not None for id in ids):
+            return session
+    return sessions[0]
 
 
 def _masked_in(turns: Iterable[Turn]) -> list[Json]:
@@ -99,10 +133,11 @@ def _masked_in(turns: Iterable[Turn]) -> list[Json]:
 
 
 def assemble_context(service: Service, params: Assemble) -> Result:
+    meant = epochs.advance if params.fresh else epochs.current
     built = service.memory.context(
         params.prompt,
         user=params.namespace,
-        session=params.session,
+        session=meant(service.store, params.namespace, params.session),
         budget=params.budget,
         messages=params.messages,
         mode=params.mode,
@@ -113,11 +148,11 @@ def assemble_context(service: Service, params: Assemble) -> Result:
 METHODS: tuple[Method[Any], ...] = (
     Method(
         "bootstrap_session",
-        Where,
+        Begin,
         bootstrap_session,
         "Begin or resume a conversation: whose memory it is, and which rules are loaded.",
         order=in_order,
-        reach=own_reach,
+        reach=_begin_reach,
     ),
     Method(
         "ingest_message",

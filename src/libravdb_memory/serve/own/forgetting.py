@@ -7,7 +7,7 @@ from typing import Any
 
 from libravdb_memory.arguments import nothing_to_erase
 from libravdb_memory.errors import InvalidInputError
-from libravdb_memory.serve.erasing import erase_namespace, erase_session, erase_turn
+from libravdb_memory.serve.erasing import erase_conversation, erase_namespace, erase_turn
 from libravdb_memory.serve.forms import object_form
 from libravdb_memory.serve.methods import Method, Result
 from libravdb_memory.serve.own.where import Where, in_order, own_reach
@@ -38,7 +38,9 @@ def _erased(service: Service, namespace: str, session: str | None, turn: str | N
     if turn is not None:
         found = service.memory.get(turn, user=namespace, session=session)
         return erase_turn(service, namespace, found.session, found.id)
-    return erase_namespace(service, namespace) if session is None else erase_session(service, namespace, session)
+    if session is None:
+        return erase_namespace(service, namespace)
+    return erase_conversation(service, namespace, session)
 
 
 METHODS: tuple[Method[Any], ...] = (

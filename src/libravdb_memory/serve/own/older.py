@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
+from libravdb_memory.serve import epochs
 from libravdb_memory.serve.forms import compaction_form, expansion_form, history_form
 from libravdb_memory.serve.methods import Method, Result
 from libravdb_memory.serve.own.where import Where, own_reach
@@ -25,7 +26,8 @@ class Compact(Where):
 
 
 def memory_history(service: Service, params: Where) -> Result:
-    return history_form(service.memory.history(user=params.namespace, session=params.session))
+    session = epochs.current(service.store, params.namespace, params.session)
+    return history_form(service.memory.history(user=params.namespace, session=session))
 
 
 def memory_expand(service: Service, params: Expand) -> Result:
@@ -42,7 +44,8 @@ def memory_expand(service: Service, params: Expand) -> Result:
 
 
 def memory_compact(service: Service, params: Compact) -> Result:
-    done = service.memory.compact(user=params.namespace, session=params.session, rebuild=params.rebuild)
+    session = epochs.current(service.store, params.namespace, params.session)
+    done = service.memory.compact(user=params.namespace, session=session, rebuild=params.rebuild)
     return compaction_form(done)
 
 
