@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test unit wheel crash mutants laws-long keystone-long delivery-long bench-store bench-embed bench-context bench-retrieval bench-compaction bench-peers ablation model-check clean
+.PHONY: help setup demo test unit wheel crash mutants laws-long keystone-long delivery-long faults-long fuzz-long bench-store bench-embed bench-context bench-retrieval bench-compaction bench-peers ablation model-check clean
 
 help: ## list the targets
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | awk -F':.*## ' '{printf "  %-16s %s\n", $$1, $$2}'
@@ -57,6 +57,12 @@ keystone-long: $(READY) ## all sixteen invariants after every step of 400 random
 
 delivery-long: $(READY) ## 10,000 turns while daemon and client are killed: each arrives once, in order
 	@$(BIN)/python -m pytest -q -m long tests/serve/client
+
+faults-long: $(READY) ## kills, full disks, ten thousand idle clients and models that lie, against a real daemon, for long
+	@$(BIN)/python -m pytest -q -m long tests/serve/faults tests/serve/test_daemon.py tests/serve/isolation
+
+fuzz-long: $(READY) ## a million broken frames for the parser, 150,000 for a live daemon: no crash, no hang, bounded memory
+	@$(BIN)/python tools/frame_fuzz.py --frames 1000000 --live 150000 --json benchmarks/results/fuzz.json
 
 bench-context: $(READY) ## measure what a context costs beside the embedding of its question
 	@$(BIN)/libravdb bench context --json benchmarks/results/context.json
