@@ -1,16 +1,18 @@
 """Erasing for good: turns, and everything that was made from them.
 
 Laws: with a turn go the summaries above it, those that a model wrote while it was shown one of these, the guidance
-taken from it, and every receipt that quotes it. The other turns below such a summary are uncovered again, and the next
-compaction covers them. What is being made meanwhile from the erased words is never written.
+taken from it, the copies that hosts made of it, and every receipt that quotes it. With a session or a user go the notes
+that name them; nothing of another namespace goes. The other turns below such a summary are uncovered again, and the
+next compaction covers them. What is being made meanwhile from the erased words is never written.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from libravdb_memory import lineage
+from libravdb_memory import lineage, notes, sessions
+from libravdb_memory.copies import collections_of, copies_of_session, copies_of_turn
 from libravdb_memory.elevating import shard_key
 from libravdb_memory.excluding import Excluding
 from libravdb_memory.model import Record
@@ -55,45 +57,65 @@ class Forgetting:
         self._building = building
 
     def turn(self, record: Record) -> Erasure:
-        """One turn, with what was made from it."""
+        """One turn, with what was made from it and the copies of it."""
         with self._excluding.erasing():
             return self._erase(self._with_all_above(record))
+
+    def copies(self, namespace: str, session: str, turn_id: str) -> Erasure:
+        """What hosts copied from a turn that is not there itself."""
+        copied = copies_of_turn(self._store, namespace, session, turn_id)
+        return self._store.erase(Selection(keys=tuple(map(_key, copied))))
 
     def session(self, namespace: str, session: str) -> Erasure:
         collections = (history_of(namespace), summaries_of(namespace), guidance_of(namespace), states_of(namespace))
         with self._excluding.erasing():
             said = self._said(collections, Equals("group", session))
             groups = tuple((collection, session) for collection in collections)
-            return self._erase(_Doomed(Selection(groups=groups), tuple(said)))
+            copied = map(_key, copies_of_session(self._store, namespace, session))
+            named = notes.of_session(self._store, namespace, session)
+            sessions.forget_where_shared(self._store, namespace, [session])
+            return self._erase(_Doomed(Selection((*copied, *named), groups), tuple(said)), notes=len(named))
 
     def namespace(self, namespace: str) -> Erasure:
         made = (summaries_of(namespace), guidance_of(namespace), states_of(namespace), dreams_of(namespace))
         with self._excluding.erasing():
-            return self._erase(_Doomed(Selection(collections=(history_of(namespace), *made))))
+            copied = collections_of(self._store, namespace)
+            named = notes.of_namespace(self._store, namespace)
+            of_theirs = sessions.sessions_of(self._store, namespace)
+            sessions.forget_where_shared(self._store, namespace, of_theirs)
+            selection = Selection(named, collections=(history_of(namespace), *made, *copied))
+            return self._erase(_Doomed(selection), notes=len(named))
 
     def _with_all_above(self, record: Record) -> _Doomed:
         derived = derived_from(self._store, record)
         said = (found.text for found in (record, *derived.rules, *derived.summaries))
-        keys = (Key(found.collection, found.id, found.group) for found in (record, *derived.summaries))
-        shard = shard_key(namespace_of(record.collection) or "", record.group, record.id)
+        namespace = namespace_of(record.collection) or ""
+        copied = copies_of_turn(self._store, namespace, record.group, record.id)
+        keys = map(_key, (record, *derived.summaries, *copied))
+        shard = shard_key(namespace, record.group, record.id)
         return _Doomed(Selection(keys=(shard, *keys)), tuple(said))
 
     def _said(self, collections: Iterable[str], where: Equals) -> Iterable[str]:
         for collection in collections:
             yield from (record.text for record in every(self._store, collection, where))
 
-    def _erase(self, doomed: _Doomed) -> Erasure:
+    def _erase(self, doomed: _Doomed, notes: int = 0) -> Erasure:
+        """What went, notes aside: they say nothing that anybody stored."""
         self._erase_receipts(doomed)
         gone = self._store.erase(doomed.selection)
         # A context under way may have read the words before they went; its receipt goes too, once it is there.
         self._building.wait_for_those_under_way()
         self._erase_receipts(doomed)
-        return gone
+        return replace(gone, records=gone.records - notes)
 
     def _erase_receipts(self, doomed: _Doomed) -> None:
         if quoting := self._receipts.quoting(doomed.selection, doomed.said):
             self._store.erase(Selection(keys=quoting))
             self._receipts.forget(quoting)
+
+
+def _key(record: Record) -> Key:
+    return Key(record.collection, record.id, record.group)
 
 
 def _told_of(store: Store, namespace: str, session: str, gone: set[Key]) -> set[Key]:

@@ -504,13 +504,13 @@ class Memory:
 
     def erase(self, id: str | None = None, *, user: str | None = None, session: str | None = None) -> Erasure:
         """Erase for good: one turn by its id, a whole session, or everything of a user; and with it every summary,
-        rule and receipt made from it.
+        rule and receipt made from it, the copies that hosts made of it, and notes that name it.
 
         Raises NotFoundError when there is nothing to erase.
         """
         self._refuse_closed()
         if id is not None:
-            gone = self._forgetting.turn(self._one_record(id, user, session))
+            gone = self._erased_turn(id, user, session)
         elif session is not None:
             name, namespace = session_name(checked_name("session", session)), resolve_namespace(user, session)
             gone = self._forgetting.session(namespace, name)
@@ -625,6 +625,14 @@ class Memory:
         """Before a model is asked: in a forked child even loading one could wait for ever for a thread left behind."""
         if self._indexer.stopped or self._owner != os.getpid():
             raise StoreClosedError(self._store.path)
+
+    def _erased_turn(self, turn_id: str, user: str | None, session: str | None) -> Erasure:
+        try:
+            return self._forgetting.turn(self._one_record(turn_id, user, session))
+        except NotFoundError:
+            if given_user(user) is None or given_session(session) is None:
+                raise
+            return self._forgetting.copies(resolve_namespace(user), session_name(session), turn_id)
 
     def _one_record(self, record_id: str, user: str | None, session: str | None) -> Record:
         checked_name("id", record_id)

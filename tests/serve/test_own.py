@@ -66,6 +66,7 @@ def test_a_message_is_stored_exactly_and_read_back(call: Call) -> None:
         "ts": 1000,
         "speaker": None,
         "metadata": {"a": [1]},
+        "masked": [],
     }
 
 

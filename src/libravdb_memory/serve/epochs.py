@@ -2,7 +2,7 @@
 
 A host that resets a conversation may keep its id. Laws: what was said before a reset and what is said after it are two
 sessions of memory. The first has the name that the host uses, the n-th after it `<name>~<n>`. A host's name means the
-newest of them, and `<name>~0` the first. A reset of a conversation that holds nothing changes nothing, so that one reset
+newest of them, `<name>~0` the first. A reset of a conversation that holds nothing changes nothing, so that one reset
 may be told several times.
 """
 
@@ -11,10 +11,10 @@ from __future__ import annotations
 from libravdb_memory.errors import StaleVersionError
 from libravdb_memory.model import Draft, Record
 from libravdb_memory.namespaces import history_of
+from libravdb_memory.notes import EPOCHS
 from libravdb_memory.store.paging import every
 from libravdb_memory.store.protocol import Equals, Expect, Key, Put, Selection, Store
 
-EPOCHS = "_internal:epochs"
 _FIRST = "~0"
 
 

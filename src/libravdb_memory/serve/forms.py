@@ -60,6 +60,7 @@ def turn_form(turn: Turn) -> dict[str, Json]:
         "ts": turn.ts,
         "speaker": turn.speaker,
         "metadata": form(turn.metadata),
+        "masked": list(turn.masked),
     }
 
 

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from libravdb_memory.ingest.turns import checked_name
 from libravdb_memory.model import Draft
+from libravdb_memory.notes import LINKS
 from libravdb_memory.store.paging import every
 from libravdb_memory.store.protocol import Equals, Key, Put, Remove, Selection, Store
 
-LINKS = "_internal:links"
 _OWNER = "namespace"
 
 

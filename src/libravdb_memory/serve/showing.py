@@ -11,6 +11,7 @@ from typing import TypeAlias
 
 from libravdb_memory import lineage
 from libravdb_memory.authored import DOCUMENTS
+from libravdb_memory.copies import apart
 from libravdb_memory.gating import JUDGED
 from libravdb_memory.identity import Json
 from libravdb_memory.ingest.turns import turn_of
@@ -97,11 +98,6 @@ def kept_turns(collection: str, provenance: str) -> Show:
 
 def plain_id(record: Record) -> str:
     return f"{namespace_of(record.collection) or ''}:{record.id}"
-
-
-def apart(record_id: str, session: str) -> str:
-    """The id of a record whose own is taken by another session."""
-    return f"{record_id}@{session}"
 
 
 def stability(role: str) -> float:

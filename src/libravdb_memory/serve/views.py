@@ -20,6 +20,7 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Literal, TypeAlias, TypeVar
 
+from libravdb_memory import sessions
 from libravdb_memory.authored import DOCUMENTS
 from libravdb_memory.gating import DURABLE, REPETITION
 from libravdb_memory.identity import Json
@@ -27,7 +28,7 @@ from libravdb_memory.journal import COLLECTION as JOURNAL
 from libravdb_memory.journal import Entry, Journal
 from libravdb_memory.model import Record
 from libravdb_memory.namespaces import dreams_of, guidance_of, history_of, states_of, summaries_of
-from libravdb_memory.serve import sessions, showing
+from libravdb_memory.serve import showing
 from libravdb_memory.serve.methods import EVERYTHING
 from libravdb_memory.serve.showing import Item, Show
 from libravdb_memory.store.paging import every

@@ -7,10 +7,11 @@ from dataclasses import dataclass, field
 from statistics import fmean
 from typing import Any
 
+from libravdb_memory import sessions
 from libravdb_memory.lineage import DEEPEST
 from libravdb_memory.model import Record
 from libravdb_memory.namespaces import history_of, summaries_of
-from libravdb_memory.serve import sessions, showing
+from libravdb_memory.serve import showing
 from libravdb_memory.serve.methods import Method, Result
 from libravdb_memory.serve.service import Service
 from libravdb_memory.serve.showing import Item

@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from libravdb_memory import sessions
 from libravdb_memory.identity import Json
 from libravdb_memory.ingest.turns import checked_metadata, checked_name
-from libravdb_memory.serve import sessions
 from libravdb_memory.serve.methods import EVERYTHING, Method, Result
 from libravdb_memory.serve.service import Service
 from libravdb_memory.serve.views import hint_item

@@ -12,17 +12,17 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from libravdb_memory import sessions
+from libravdb_memory.copies import apart, copies_of
 from libravdb_memory.errors import ConflictError, NotFoundError
 from libravdb_memory.identity import Json
 from libravdb_memory.ingest.turns import checked_metadata, checked_name, checked_text, milliseconds
 from libravdb_memory.model import Draft, Record
 from libravdb_memory.namespaces import history_of, resolve_namespace
-from libravdb_memory.serve import sessions
-from libravdb_memory.serve.erasing import copies_of
 from libravdb_memory.serve.fields import InvalidParamsError
 from libravdb_memory.serve.methods import NOTHING, Method, Result
 from libravdb_memory.serve.service import Service
-from libravdb_memory.serve.showing import GIVEN_ID, apart
+from libravdb_memory.serve.showing import GIVEN_ID
 from libravdb_memory.serve.views import COPIED, View, items_named, reach_of, session_in, turn_id_in, view_of
 from libravdb_memory.store.protocol import Key, Mark, Put, Store
 

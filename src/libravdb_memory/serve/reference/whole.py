@@ -6,9 +6,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
+from libravdb_memory.copies import collections_of
 from libravdb_memory.identity import Json
 from libravdb_memory.namespaces import given_user, namespace_of
-from libravdb_memory.serve.erasing import collections_of, erase_namespace
+from libravdb_memory.serve.erasing import erase_namespace
 from libravdb_memory.serve.fields import REQUIRED, InvalidParamsError
 from libravdb_memory.serve.methods import EVERYTHING, NOTHING, Method, Nothing, Result
 from libravdb_memory.serve.service import Service

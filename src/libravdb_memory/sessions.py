@@ -25,6 +25,12 @@ def owners(store: Store, session: str) -> tuple[str, ...]:
     return _named(found) if found is not None else _only_one_with(store, session)
 
 
+def noted(store: Store, session: str) -> tuple[str, ...]:
+    """The namespaces that were noted of a session."""
+    found = store.get(Key(SESSIONS, session)) if session else None
+    return () if found is None else _named(found)
+
+
 def note(store: Store, session: str, namespace: str) -> None:
     """This namespace has turns in that session."""
     while True:
@@ -42,12 +48,12 @@ def sessions_of(store: Store, namespace: str) -> tuple[str, ...]:
     return tuple(record.id for record in every(store, SESSIONS) if namespace in _named(record))
 
 
-def forget(store: Store, namespace: str, sessions: Sequence[str]) -> None:
-    """These sessions hold nothing of that namespace any more."""
+def forget_where_shared(store: Store, namespace: str, sessions: Sequence[str]) -> None:
+    """These sessions hold nothing of that namespace any more, and the notes on them name others too."""
     for session in sessions:
         while True:
             found = store.get(Key(SESSIONS, session))
-            if found is None or namespace not in _named(found):
+            if found is None or namespace not in _named(found) or len(_named(found)) == 1:
                 break
             left = tuple(name for name in _named(found) if name != namespace)
             if _swapped(store, session, left, found):
