@@ -19,7 +19,7 @@ $(READY): pyproject.toml
 
 setup: $(READY) ## make .venv with the package and the tools
 
-demo: $(READY) ## show the main job on the embedded default
+demo: $(READY) ## show the main job, through a daemon on a temporary home
 	@$(BIN)/libravdb demo
 
 test: $(READY) ## everything that must hold: format, lint, types, contracts, tests

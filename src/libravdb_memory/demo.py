@@ -1,6 +1,7 @@
-"""A story in three conversations, told to a real store under written rules, and asked about afterwards.
+"""A story in three conversations, told to a daemon under written rules, and asked about afterwards.
 
-Law: the demonstration checks itself. Every question names the turn that must come first, and every claim about rules,
+Laws: every call goes through the socket of a daemon with a home of its own, which ends with the story, however that
+ends. The demonstration checks itself. Every question names the turn that must come first, and every claim about rules,
 gate, prompt and receipt is looked at; a run in which one does not hold fails. Times are part of the story, so every run
 is the same.
 """
@@ -8,21 +9,26 @@ is the same.
 from __future__ import annotations
 
 import html
-from collections.abc import Mapping, Sequence
-from contextlib import closing
+import os
+from collections.abc import Generator, Mapping, Sequence
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Protocol
 
-from libravdb_memory.config import Config
 from libravdb_memory.context import Context
+from libravdb_memory.errors import ConfigError
 from libravdb_memory.ingest.partition import Partition, Tier
-from libravdb_memory.judgements import Judgement, judgements
+from libravdb_memory.judgements import Judgement
 from libravdb_memory.lineage import History
-from libravdb_memory.memory import Memory
 from libravdb_memory.model import Hits, Turn
 from libravdb_memory.receipts import Replay, WhyNot
+from libravdb_memory.serve.bridge.finding import find_daemon
+from libravdb_memory.serve.bridge.remote import RemoteKeeping, RemoteMemory
+from libravdb_memory.serve.endpoint import default_endpoint
+from libravdb_memory.serve.lifetime import DaemonError, start, stop
+from libravdb_memory.store.sqlite.files import locate
 
 USER = "mira"
 RULES_NAME = "AGENTS.md"
@@ -38,6 +44,9 @@ Tern began as a notebook in a lighthouse.
 PROMPT = "Which database did we choose, and what broke the nightly import?"
 BUDGET = 420
 LONG_SESSION = "the-month"
+_NO_TAIL = {"LIBRAVDB_ASSEMBLY_TAIL_SHARE": "0"}
+_NOT_INHERITED = ("LIBRAVDB_HOME", "LIBRAVDB_DB_PATH", "LIBRAVDB_RPC_", "LIBRAVDB_SERVE_", "LIBRAVDB_SOURCES_")
+_PATIENCE_S = 30.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,45 +155,68 @@ QUESTIONS = (
 )
 
 
-def run(path: Path, config: Config, narrator: Narrator) -> bool:
+@contextmanager
+def _daemon(home: Path, path: Path, settings: Mapping[str, str] | None = None) -> Generator[RemoteMemory]:
+    """A daemon that has the store at `path` open, from here to the end of the block."""
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(_NOT_INHERITED)}
+    arguments = ["--db", str(path), "--endpoint", _endpoint(home)]
+    start(home, arguments, {**kept, "LIBRAVDB_HOME": str(home), **(settings or {})})
+    try:
+        line = find_daemon(locate(path), home)
+        if line is None:
+            raise DaemonError("the daemon of the demonstration does not answer")
+        with closing(line):
+            yield RemoteMemory(line)
+    finally:
+        stop(home, _PATIENCE_S)
+
+
+def _endpoint(home: Path) -> str:
+    """Where a socket cannot be, because the path is too long or the system has none, on the loopback address."""
+    try:
+        usual = default_endpoint(home)
+    except ConfigError:
+        return "tcp:127.0.0.1:0"
+    return str(usual) if os.name == "posix" else "tcp:127.0.0.1:0"
+
+
+def run(home: Path, path: Path, narrator: Narrator) -> bool:
     """Tell the story to a new store at `path`, look at what came of it, and ask about it. True when every claim holds.
 
-    The store is opened four times: to be told, to be found whole, to be asked, and to be compacted with a short tail.
+    The daemon is started three times: to be told, to be found whole and asked, and to compact with a short tail.
     """
     claims: list[bool] = []
-    with Memory.open(path, config=config) as memory:
+    with _daemon(home, path) as memory:
         claims += _ruled(memory, narrator)
         narrator.heading("Three conversations over a month")
         for conversation in STORY:
             narrator.conversation(f"{conversation.session}, {conversation.began:%d %B}", _tell(memory, conversation))
-    narrator.say("Each turn was on disk before the next was said; closed at once, with no time left to embed.")
+    narrator.say(
+        "Each turn was on disk before the next was said; the daemon was stopped at once, before all was embedded."
+    )
 
-    narrator.heading("Opened again")
-    with Memory.open(path, config=config) as memory:
+    narrator.heading("Started again")
+    with _daemon(home, path) as memory:
         claims += _reopened(memory, narrator)
-
-    narrator.heading("What the gate kept, and why")
-    claims += _judged(path, narrator)
-
-    with Memory.open(path, config=config) as memory:
+        narrator.heading("What the gate kept, and why")
+        claims += _judged(RemoteKeeping(memory.line), narrator)
         narrator.heading("Asked by meaning and by wording")
         claims += [_ask(memory, question, narrator) for question in QUESTIONS]
         claims += _prompted(memory, narrator)
 
-    short = replace(config, assembly=replace(config.assembly, tail_share=0.0))
-    with Memory.open(path, config=short) as memory:
+    with _daemon(home, path, _NO_TAIL) as memory:
         claims += _compacted(memory, narrator)
     return all(claims)
 
 
-def _ruled(memory: Memory, narrator: Narrator) -> list[bool]:
+def _ruled(memory: RemoteMemory, narrator: Narrator) -> list[bool]:
     narrator.heading("Rules that every prompt begins with")
     document = memory.load_document(RULES_NAME, RULES)
     narrator.rules(RULES_NAME, document)
     return [len(document.of_tier(tier)) == count for tier, count in _EXPECTED_NODES.items()]
 
 
-def _tell(memory: Memory, conversation: Conversation) -> list[Turn]:
+def _tell(memory: RemoteMemory, conversation: Conversation) -> list[Turn]:
     return [
         memory.ingest(
             line.text,
@@ -198,7 +230,7 @@ def _tell(memory: Memory, conversation: Conversation) -> list[Turn]:
     ]
 
 
-def _reopened(memory: Memory, narrator: Narrator) -> list[bool]:
+def _reopened(memory: RemoteMemory, narrator: Narrator) -> list[bool]:
     told = sum(len(conversation.lines) for conversation in STORY)
     kept, verification, embedded = memory.status().turns, memory.verify(), memory.wait(timeout_s=60)
     narrator.claim(f"{kept} of {told} turns are there", kept == told)
@@ -207,12 +239,9 @@ def _reopened(memory: Memory, narrator: Narrator) -> list[bool]:
     return [kept == told, verification.ok, embedded]
 
 
-def _judged(path: Path, narrator: Narrator) -> list[bool]:
+def _judged(store: RemoteKeeping, narrator: Narrator) -> list[bool]:
     """What is shown are the signals as they were stored, not a second judgement."""
-    from libravdb_memory.store.sqlite.store import SqliteStore
-
-    with closing(SqliteStore.open(path)) as store:
-        found = list(judgements(store, USER))
+    found = store.judgements(USER)
     narrator.judged(found)
     said = [line.id for conversation in STORY for line in conversation.lines if line.role == "user"]
     kept = {each.turn.id: each.durable for each in found}
@@ -221,7 +250,7 @@ def _judged(path: Path, narrator: Narrator) -> list[bool]:
     return told
 
 
-def _prompted(memory: Memory, narrator: Narrator) -> list[bool]:
+def _prompted(memory: RemoteMemory, narrator: Narrator) -> list[bool]:
     narrator.heading(f"A prompt assembled within {BUDGET} tokens")
     context = memory.context(PROMPT, user=USER, session=STORY[-1].session, budget=BUDGET)
     narrator.context(PROMPT, context)
@@ -242,7 +271,7 @@ def _mandatory(context: Context) -> bool:
     return all(text in context.text for text in rules) and all(text in html.unescape(context.text) for text in tail)
 
 
-def _explained(memory: Memory, context: Context, narrator: Narrator) -> list[bool]:
+def _explained(memory: RemoteMemory, context: Context, narrator: Narrator) -> list[bool]:
     """From the receipt alone, after more was said."""
     narrator.heading("Its receipt: why, why not, and the same again")
     memory.ingest("The database question came up again.", user=USER, session=STORY[-1].session, ts=STORY[-1].began)
@@ -255,7 +284,7 @@ def _explained(memory: Memory, context: Context, narrator: Narrator) -> list[boo
     return [same, left.rejection is not None]
 
 
-def _compacted(memory: Memory, narrator: Narrator) -> list[bool]:
+def _compacted(memory: RemoteMemory, narrator: Narrator) -> list[bool]:
     narrator.heading("The month as one long session, its older turns compacted")
     told = [turn for conversation in STORY for turn in _tell(memory, replace(conversation, session=LONG_SESSION))]
     memory.wait(timeout_s=60)
@@ -272,7 +301,7 @@ def _compacted(memory: Memory, narrator: Narrator) -> list[bool]:
     return list(claims.values())
 
 
-def _ask(memory: Memory, question: Question, narrator: Narrator) -> bool:
+def _ask(memory: RemoteMemory, question: Question, narrator: Narrator) -> bool:
     hits = memory.search(question.text, user=USER, k=1)
     narrator.answers(question, hits)
     return bool(hits) and hits[0].id == question.answer and not hits.degraded

@@ -11,6 +11,7 @@ import pytest
 
 from libravdb_memory import demo
 from libravdb_memory.ingest.partition import Tier
+from libravdb_memory.store.sqlite.lock import owner_of
 
 Run: TypeAlias = Callable[..., Any]
 USER_TURNS = sum(line.role == "user" for conversation in demo.STORY for line in conversation.lines)
@@ -28,6 +29,8 @@ def test_the_demonstration_shows_rules_gate_prompt_and_receipt(libravdb: Run, tm
         assert shown in result.out
     assert max(map(len, result.out.splitlines())) <= 80
     assert "from libravdb_memory import Memory" in result.out and "libravdb search" in result.out
+    assert "through its socket" in result.err and "libravdb daemon start" in result.out
+    assert "import Client" in result.out and "at unix:~/.clawdb/run/libravdb.sock\n" in result.out
     status = json.loads(libravdb("--db", keep, "status", "--json", LIBRAVDB_EMBEDDING_BACKEND="bundled").out)
     told = sum(len(conversation.lines) for conversation in demo.STORY)
     assert status["turns"] == 2 * told + 1, "the story, told again as one session, and what was said before the replay"
@@ -42,6 +45,26 @@ def test_the_demonstration_says_the_same_every_time_and_leaves_no_store(libravdb
     assert first.out == second.out and first.code == 0
     assert not list((tmp_path / "scratch").glob("libravdb*"))
     assert not (tmp_path / "home" / ".clawdb").exists()
+
+
+@pytest.mark.parametrize("broken", ["_tell", "_reopened"])
+def test_the_daemon_of_the_demonstration_ends_with_it_whatever_happens(
+    cli: Run, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, broken: str
+) -> None:
+    def fails(*_: object) -> None:
+        raise RuntimeError("the story ends here")
+
+    started: list[int] = []
+    start = demo.start
+
+    def watched(*how: Any) -> Any:
+        started.append((found := start(*how))[0].pid)
+        return found
+
+    monkeypatch.setattr(demo, "start", watched)
+    monkeypatch.setattr(demo, broken, fails)
+    assert cli("demo", "--keep", tmp_path / "kept.libravdb").code == 70
+    assert started and owner_of(tmp_path / "kept.libravdb") is None
 
 
 def test_embedding_leaves_no_trace_outside_the_store(libravdb: Run, tmp_path: Path) -> None:

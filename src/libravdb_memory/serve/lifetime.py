@@ -13,7 +13,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from libravdb_memory.errors import LibraVDBError
@@ -31,8 +31,9 @@ class DaemonError(LibraVDBError):
     """The daemon does not start, or does not stop."""
 
 
-def start(home: Path, arguments: Sequence[str] = ()) -> tuple[Running, bool]:
-    """The daemon that answers, and whether it was started now. `arguments` are further ones of `libravdb serve`."""
+def start(home: Path, arguments: Sequence[str] = (), environ: Mapping[str, str] | None = None) -> tuple[Running, bool]:
+    """The daemon that answers, and whether it was started now. `arguments` are further ones of `libravdb serve`, which
+    must find this home in its environment: our own, if none is given."""
     if (found := running(home)) is not None:
         return found, False
     log = log_file(home)
@@ -46,6 +47,7 @@ def start(home: Path, arguments: Sequence[str] = ()) -> tuple[Running, bool]:
             stdout=subprocess.PIPE,
             stderr=err,
             start_new_session=True,
+            env=environ,
         )
     endpoint = _first_line(process)
     if (found := running(home) if endpoint else _started_by_another(home, process)) is not None:

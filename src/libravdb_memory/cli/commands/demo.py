@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import tempfile
 import textwrap
-from collections.abc import Generator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -20,16 +19,17 @@ from libravdb_memory.cli.invocation import Invocation, command
 from libravdb_memory.cli.render import render_exchange, render_hits
 from libravdb_memory.cli.rule_report import render_nodes
 from libravdb_memory.cli.terminal import Terminal
-from libravdb_memory.config import load_config
+from libravdb_memory.config import Config
 from libravdb_memory.context import Context
 from libravdb_memory.demo import USER, Question, run
-from libravdb_memory.errors import InvalidInputError
+from libravdb_memory.errors import ConfigError, InvalidInputError
 from libravdb_memory.gate.settings import GateSettings
 from libravdb_memory.ingest.partition import Partition
 from libravdb_memory.judgements import Judgement
 from libravdb_memory.lineage import History
 from libravdb_memory.model import Hits, Turn
 from libravdb_memory.receipts import Replay, WhyNot
+from libravdb_memory.serve.daemon import endpoint_of
 
 _MARGIN = "   "
 _SHOWN = 3
@@ -47,6 +47,19 @@ _NEXT = """
     libravdb search "where is the key?" --user ada --explain
     libravdb context --prompt "where is the key?" --user ada --budget 500
 """
+_CONNECT = """
+    libravdb daemon start    # one memory for many programs; the commands
+                             # above work with it and without it
+
+    from libravdb_memory.serve.client import Client
+    with Client() as client:
+        client.ingest("We deploy on Tuesdays.", user="ada", session="s1")
+        print(client.context("When do we deploy?", user="ada").text)
+
+    # any program, in lines of JSON, at {endpoint}
+    {request}
+"""
+_REQUEST = '{"id":1,"method":"memory_search","params":{"userId":"ada","query":"key"}}'
 
 
 class TerminalNarrator:
@@ -117,30 +130,40 @@ class TerminalNarrator:
 @click.option("--keep", type=click.Path(path_type=Path), metavar="PATH", help="Keep the store in this new place.")
 @click.pass_obj
 def demo(invocation: Invocation, keep: Path | None) -> int:
-    """Show what it does: rules are loaded, a short story is stored, the store is opened again, the gate's decisions are
-    shown, four questions are asked, a prompt is assembled, explained and made again, and old turns are compacted.
+    """Show what it does: rules are loaded, a short story is stored, the daemon is started again, the gate's decisions
+    are shown, four questions are asked, a prompt is assembled, explained and made again, and old turns are compacted.
 
-    Uses a temporary store and the bundled model. Exits 1 when anything is not as it must be.
+    Uses a daemon of its own with a temporary home, which is stopped at the end, and the bundled model. Exits 1 when
+    anything is not as it must be. Ends with how to connect to yours.
     """
-    with _place(keep) as path:
-        config = load_config(overrides={"db_path": path})
-        passed = run(path, config, TerminalNarrator(invocation.terminal, config.gating))
-    invocation.terminal.data("\n" + click.style("Now yours" if passed else "The demonstration FAILED", bold=True))
-    invocation.terminal.data(_NEXT.rstrip())
+    config, terminal = invocation.config(), invocation.terminal
+    with tempfile.TemporaryDirectory(prefix="libravdb-demo-") as home:
+        path = Path(home) / "data.libravdb" if keep is None else _new(keep)
+        terminal.words("every call goes to a daemon that is started for this, through its socket")
+        passed = run(Path(home), path.absolute(), TerminalNarrator(terminal, config.gating))
+    terminal.data("\n" + click.style("Now yours" if passed else "The demonstration FAILED", bold=True))
+    terminal.data(_NEXT.rstrip())
+    terminal.data("\n" + click.style("Through a daemon", bold=True))
+    terminal.data(_CONNECT.format(endpoint=_own_endpoint(config), request=_REQUEST).rstrip())
     if keep:
-        invocation.terminal.words(f"\nkept: libravdb --db {keep} search '…' --user {USER}")
+        terminal.words(f"\nkept: libravdb --db {keep} search '…' --user {USER}")
     return OK if passed else PROBLEMS_FOUND
 
 
-@contextmanager
-def _place(keep: Path | None) -> Generator[Path, None, None]:
-    if keep is None:
-        with tempfile.TemporaryDirectory(prefix="libravdb-demo-") as folder:
-            yield Path(folder) / "data.libravdb"
-    elif keep.exists():
+def _new(keep: Path) -> Path:
+    if keep.exists():
         raise InvalidInputError("--keep", f"{keep} exists already; the demonstration wants a new place")
-    else:
-        yield keep
+    return keep
+
+
+def _own_endpoint(config: Config) -> str:
+    """Where this user's own daemon listens, as a person would write it."""
+    try:
+        endpoint = str(endpoint_of(config))
+    except ConfigError as error:
+        return f"(no socket: {error.reason})"
+    user = str(Path.home())
+    return endpoint.replace(f"unix:{user}/", "unix:~/", 1)
 
 
 COMMANDS = {"demo": demo}

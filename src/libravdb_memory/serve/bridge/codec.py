@@ -197,14 +197,14 @@ class _Choice:
 
 # ── unions ───────────────────────────────────────────────────────────────────────────────────────────────────────
 
-_JSON_SCALARS = (str, int, float, bool, type(None))
+_JSON_SCALARS = (str, int, bool)
 
 
 def _union(members: tuple[Hint, ...]) -> _Form:
-    if all(member in _JSON_SCALARS for member in members):
-        return _Plain(members, "one value")
-    several = tuple(form_of(member) for member in members if member is not type(None))
-    inner = several[0] if len(several) == 1 else _Tagged(several)
+    several = tuple(member for member in members if member is not type(None))
+    forms = tuple(form_of(member) for member in several)
+    plain = all(member in _JSON_SCALARS for member in several)
+    inner = forms[0] if len(forms) == 1 else _Plain(several, "one value") if plain else _Tagged(forms)
     return _Optional(inner) if len(several) < len(members) else inner
 
 

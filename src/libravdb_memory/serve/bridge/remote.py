@@ -13,7 +13,6 @@ from functools import cached_property, update_wrapper
 from types import TracebackType
 from typing import IO, Any, Concatenate, ParamSpec, Self, TypeAlias, TypeVar, get_type_hints
 
-from libravdb_memory.compacting import Compaction
 from libravdb_memory.errors import StoreError
 from libravdb_memory.identity import Json
 from libravdb_memory.memory import Memory
@@ -47,7 +46,12 @@ class LibraryCall:
 
     @cached_property
     def hints(self) -> Mapping[str, Any]:
-        return get_type_hints(self.function, localns={**AS_THEY_ARE, "Compaction": Compaction})
+        names = dict(AS_THEY_ARE)
+        if self.function is Memory.compact:  # imports much that nothing else needs
+            from libravdb_memory.compacting import Compaction
+
+            names["Compaction"] = Compaction
+        return get_type_hints(self.function, localns=names)
 
     @cached_property
     def signature(self) -> inspect.Signature:
@@ -95,6 +99,7 @@ class RemoteMemory(Remote):
     ingest = _verb(Memory, Memory.ingest)
     search = _verb(Memory, Memory.search)
     get = _verb(Memory, Memory.get)
+    original = _verb(Memory, Memory.original)
     load_document = _verb(Memory, Memory.load_document)
     remove_document = _verb(Memory, Memory.remove_document)
     documents = _verb(Memory, Memory.documents)
