@@ -203,8 +203,8 @@ class Connection(asyncio.Protocol):
             self._write(call.line)
         elif call.method is AUTHENTICATE:
             self._identify(call)
-        elif call.method.pace == "instant":
-            self._write(run(shared.service, call).line)
+        elif (answer := shared.dispatcher.at_once(call)) is not None:
+            self._write(answer.line)
         else:
             self._in_flight += 1
             shared.dispatcher.submit(call, self._answered)

@@ -2,13 +2,16 @@
 
 Laws: calls with the same order key run one after the other, in the order in which they arrived; all others may overtake
 each other. Storing, reading, asking a model and long work have threads of their own: a search that waits for a model
-delays neither a message nor a look at the status, and a verification delays none of them. Everything here happens in
-the event loop, but for the work itself.
+delays neither a message nor a look at the status, and a verification delays none of them. Brief calls are worked on
+in the event loop, which spares them two hand-overs; one that was not brief sends those that follow to the threads for a
+while, so that the loop stands still seldom and shortly. Everything here happens in the event loop, but for the work of
+the others.
 """
 
 from __future__ import annotations
 
 import asyncio
+import time
 from collections import deque
 from collections.abc import Callable
 from typing import TypeAlias
@@ -19,10 +22,18 @@ from libravdb_memory.serve.workers import Workers
 
 Done: TypeAlias = Callable[[Answer], None]
 _SLOW_WORKERS = 2
+_BRIEF_S = 0.002
+_WARY_S = 10.0
 
 
 class Dispatcher:
-    def __init__(self, service: Service, loop: asyncio.AbstractEventLoop, workers: int) -> None:
+    def __init__(
+        self,
+        service: Service,
+        loop: asyncio.AbstractEventLoop,
+        workers: int,
+        now: Callable[[], float] = time.monotonic,
+    ) -> None:
         self._service = service
         self._loop = loop
         self._writers = Workers("libravdb-write", workers)
@@ -36,6 +47,8 @@ class Dispatcher:
             "slow": self._slow,
         }
         self._lines: dict[str, deque[tuple[Call, Done]]] = {}
+        self._now = now
+        self._wary_until = now()
         self._idle = asyncio.Event()
         self._idle.set()
         self.under_way = 0
@@ -50,6 +63,21 @@ class Dispatcher:
         else:
             self._lines[call.order] = deque()
             self._start(call, done)
+
+    def at_once(self, call: Call) -> Answer | None:
+        """The answer to a call that waits for nothing; None when it has to be submitted."""
+        if call.method.pace == "instant":
+            return run(self._service, call)
+        if call.method.pace != "brief" or call.order is not None or not self._service.is_ready():
+            return None
+        began = self._now()
+        if began < self._wary_until:
+            return None
+        answer = run(self._service, call)
+        ended = self._now()
+        if ended - began > _BRIEF_S:
+            self._wary_until = ended + _WARY_S
+        return answer
 
     def waiting(self) -> dict[str, int]:
         """How many calls wait for a thread, by the kind of thread."""

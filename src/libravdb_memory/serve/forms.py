@@ -7,7 +7,7 @@ Law: a dataclass is an object with camelCase names; whose memory it is and which
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from enum import Enum
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
@@ -27,20 +27,35 @@ _RENAMED = {"user": "userId", "namespace": "userId", "session": "sessionId"}
 
 
 def form(value: Any) -> Any:
-    if dataclasses.is_dataclass(value):
-        return {
-            _RENAMED.get(item.name) or wire_name(item.name): form(getattr(value, item.name))
-            for item in dataclasses.fields(value)
+    kind = cast("type[Any]", type(value))  # type: ignore[redundant-cast] # pyright knows no class of Any
+    if kind in _PLAIN:
+        return value
+    make = _MAKERS.get(kind)
+    if make is None:
+        make = _MAKERS[kind] = _maker(kind)
+    return make(value)
+
+
+_PLAIN = frozenset({str, int, float, bool, type(None)})
+_MAKERS: dict[type[Any], Callable[[Any], Any]] = {}
+"""How values of each class that was met are told: found out once, for a context has hundreds of them."""
+
+
+def _maker(kind: type[Any]) -> Callable[[Any], Any]:
+    if dataclasses.is_dataclass(kind):
+        names = [(_RENAMED.get(item.name) or wire_name(item.name), item.name) for item in dataclasses.fields(kind)]
+        return lambda value: {
+            wire: inner if type(inner := getattr(value, name)) in _PLAIN else form(inner) for wire, name in names
         }
-    if isinstance(value, Mapping):
-        return {str(key): form(inner) for key, inner in cast(Mapping[object, object], value).items()}
-    if isinstance(value, Enum):
-        return form(value.value)
-    if isinstance(value, Path):
-        return str(value)
-    if isinstance(value, Sequence | frozenset) and not isinstance(value, str):
-        return [form(inner) for inner in cast(Sequence[object], value)]
-    return value
+    if issubclass(kind, Mapping):
+        return lambda value: {str(key): inner if type(inner) in _PLAIN else form(inner) for key, inner in value.items()}
+    if issubclass(kind, Enum):
+        return lambda value: form(value.value)
+    if issubclass(kind, Path):
+        return str
+    if issubclass(kind, Sequence | frozenset) and not issubclass(kind, str):
+        return lambda value: [form(inner) for inner in value]
+    return lambda value: value
 
 
 def object_form(value: Any) -> dict[str, Json]:
@@ -115,6 +130,7 @@ def context_form(built: Context) -> dict[str, Json]:
     return {
         "text": built.text,
         "messages": form(built.messages),
+        "kept": list(built.kept),
         "tokens": built.tokens,
         "budget": assembly.budget,
         "degraded": list(built.degraded),

@@ -15,7 +15,7 @@ from libravdb_memory.serve.service import Service
 
 P = TypeVar("P")
 Result: TypeAlias = dict[str, Json]
-Pace: TypeAlias = Literal["instant", "quick", "thinking", "slow"]
+Pace: TypeAlias = Literal["instant", "brief", "quick", "thinking", "slow"]
 
 EVERYTHING = frozenset({"*"})
 """The reach of a method that is about the whole store."""
@@ -30,10 +30,11 @@ class Nothing:
 
 @dataclass(frozen=True, slots=True)
 class Method(Generic[P]):
-    """`run` is called in a worker thread; one that is `instant` waits for nothing and is called at once. Those that ask
-    a model are `thinking`, those that read or write much are `slow`: they have threads of their own, so that they keep
-    nobody else waiting. Calls with the same `order` run in the order in which they came. `reach` are the namespaces
-    that a call may touch. One that is `owner_only` is for whoever the daemon belongs to: full reach is not enough."""
+    """`run` is called in a worker thread; one that is `instant` waits for nothing and is called at once, and one that
+    is `brief` too, as long as such calls keep being short. Those that ask a model are `thinking`, those that
+    read or write much are `slow`: they have threads of their own, so that they keep nobody else waiting. Calls
+    with the same `order` run in the order in which they came. `reach` are the namespaces that a call may touch.
+    One that is `owner_only` is for whoever the daemon belongs to: full reach is not enough."""
 
     name: str
     params: type[P]

@@ -18,7 +18,7 @@ from starlette.routing import Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from libravdb_memory.errors import LibraVDBError
-from libravdb_memory.serve.access import SAME_USER, Access, AccessDeniedError
+from libravdb_memory.serve.access import Access, AccessDeniedError
 from libravdb_memory.serve.http.asking import Asking, Told
 from libravdb_memory.serve.http.guard import Guard
 
@@ -30,6 +30,7 @@ _HEADERS: Mapping[str, str] = {
     "referrer-policy": "no-referrer",
     "x-content-type-options": "nosniff",
 }
+_NOBODY = Access("nobody", frozenset())
 _ONLY_ONCE = ("host", "origin", "authorization")
 
 
@@ -66,7 +67,7 @@ class _Pages:
         self._guard = guard
 
     async def health(self, request: Request) -> Response:
-        told = await self._asking.ask("health", {}, SAME_USER)
+        told = await self._asking.ask("health", {}, _NOBODY)
         result = told.result or {}
         return JSONResponse({"ok": result.get("ok"), "message": result.get("message")}, told.status, _HEADERS)
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from libravdb_memory.identity import Json
 from libravdb_memory.serve.access import Access
-from libravdb_memory.serve.calls import Answer, read_call, run
+from libravdb_memory.serve.calls import Answer, read_call
 from libravdb_memory.serve.dispatch import Dispatcher
 from libravdb_memory.serve.failures import ACCESS_DENIED, AMBIGUOUS, BUSY, CONFLICT, NOT_FOUND, STOPPING, STORE_FULL
 from libravdb_memory.serve.jsonrpc import INVALID_PARAMS, UNKNOWN_METHOD, Request
@@ -50,8 +50,8 @@ class Asking:
         if isinstance(call, Answer):
             self.service.metrics.count("calls_refused")
             return _told(call)
-        if call.method.pace == "instant":
-            return _told(run(self.service, call))
+        if (at_once := self.dispatcher.at_once(call)) is not None:
+            return _told(at_once)
         answered: asyncio.Future[Answer] = asyncio.get_running_loop().create_future()
 
         def done(answer: Answer) -> None:

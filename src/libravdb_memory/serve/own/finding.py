@@ -60,5 +60,5 @@ METHODS: tuple[Method[Any], ...] = (
         reach=own_reach,
         pace="thinking",
     ),
-    Method("memory_get", One, memory_get, "Read one turn, exactly as it was stored.", reach=own_reach),
+    Method("memory_get", One, memory_get, "Read one turn, exactly as it was stored.", reach=own_reach, pace="brief"),
 )
