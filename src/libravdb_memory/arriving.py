@@ -47,7 +47,8 @@ class Arrivals:
 
     def _record(self, put: Put) -> tuple[Write, ...]:
         draft = put.draft
-        if not self._stands(Key(draft.collection, draft.id, draft.group), draft.text):
+        key = Key(draft.collection, draft.id, draft.group)
+        if not self._stands(key, draft.text) or self._is_divided_already(key):
             return ()
         if draft.collection == DOCUMENTS:
             return self._document(put)
@@ -94,6 +95,10 @@ class Arrivals:
     def _mark(self, mark: Mark) -> Mark:
         brought = self._masking.brought(mark.data) if mark.label == MASKED else self._masking.facts(mark.data)
         return replace(mark, data=brought)
+
+    def _is_divided_already(self, key: Key) -> bool:
+        """Its place and price are those in the masked document, and may be others in the one that arrives."""
+        return is_node(key) and self._divided[key.group] is not None and self._store.get(key) is not None
 
     def _stands(self, key: Key, text: str | None = None) -> bool:
         """Whether it may be there: a node of a masked document only as that document is divided."""

@@ -46,17 +46,22 @@ def add(
 ) -> None:
     """Remember TEXT ("-" reads it from stdin), or the turns of a JSON Lines file.
 
-    Prints the id of each turn; when it is printed, the turn is on disk. With --jsonl, each line is an object with
-    "text" and, where known, user, session, role, ts, id, speaker, metadata; the options fill in what a line leaves out.
+    Prints the id of each turn; when it is printed, the turn is on disk, its secrets masked. With --jsonl, each line is
+    an object with "text" and, where known, user, session, role, ts, id, speaker, metadata; the options fill in what a
+    line leaves out.
     """
     common = {"user": user, "session": session, "role": role, "speaker": speaker, "ts": ts, "id": turn_id}
-    turns = read_turns(text, lines, common)
+    turns, masked = read_turns(text, lines, common), list[str]()
     with invocation.open_memory(create=True) as memory:
         for fields in turns:
             turn = memory.ingest(**fields)
+            masked += turn.masked
             invocation.terminal.json(asdict(turn)) if invocation.as_json else invocation.terminal.exact(
                 printable(turn.id)
             )
+        if masked:
+            kinds = ", ".join(dict.fromkeys(masked))
+            invocation.terminal.words(f"masked {counted(len(masked), 'secret')} ({kinds})")
         if wait:
             wait_for_embedding(memory, invocation.terminal)
 
@@ -116,11 +121,12 @@ def search(
 @click.argument("turn_id", metavar="ID")
 @user_option
 @session_option
+@click.option("--original", is_flag=True, help="With its secrets, if they were kept (secrets.keep_raw).")
 @click.pass_obj
-def get(invocation: Invocation, turn_id: str, user: str | None, session: str | None) -> None:
+def get(invocation: Invocation, turn_id: str, user: str | None, session: str | None, original: bool) -> None:
     """Print the turn with this ID: its exact text on stdout, who said it and when on stderr."""
     with invocation.open_memory() as memory:
-        turn = memory.get(turn_id, user=user, session=session)
+        turn = (memory.original if original else memory.get)(turn_id, user=user, session=session)
     if invocation.as_json:
         invocation.terminal.json(asdict(turn))
         return
@@ -137,9 +143,9 @@ def get(invocation: Invocation, turn_id: str, user: str | None, session: str | N
 def erase(invocation: Invocation, turn_id: str | None, user: str | None, session: str | None, yes: bool) -> int:
     """Erase for good: the turn with this ID, else a whole --session, else everything of --user.
 
-    With turns go the summaries above them and the rules taken from them; other turns below such a summary stay, and the
-    next compaction covers them again. Shows what will go and asks first. What is erased is gone from the data file and
-    its indexes, not from backups.
+    With turns go the summaries above them, the rules taken from them and the copies that hosts made; other turns below
+    such a summary stay, and the next compaction covers them again. Shows what will go and asks first. What is erased is
+    gone from the data file and its indexes, not from backups.
     """
     if not (turn_id or user or session):
         raise click.UsageError("name a turn by its ID, a --session, or a --user")
@@ -162,7 +168,7 @@ def _counted(
     if turn_id is None:
         with invocation.open_store() as store:
             found = store.census(user, session)
-        if found.turns == 0:
+        if found.turns == found.copies == 0:
             raise nothing_to_erase(user, session)
         return found
     with invocation.open_memory() as memory:

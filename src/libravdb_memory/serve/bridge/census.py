@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from libravdb_memory.copies import collections_of, copies_of_session, copies_of_turn
 from libravdb_memory.errors import NotFoundError
 from libravdb_memory.forgetting import derived_from
 from libravdb_memory.model import Turn
@@ -18,13 +19,15 @@ class Census:
     turns: int
     summaries: int
     rules: int
+    copies: int = 0
 
     @property
     def made(self) -> str:
         """In words, what goes beside the turns; empty when nothing does."""
         summaries = f"{self.summaries:,} {'summary' if self.summaries == 1 else 'summaries'}"
-        parts = [summaries] * bool(self.summaries) + [counted(self.rules, "rule")] * bool(self.rules)
-        return " and ".join(parts)
+        copies = f"{self.copies:,} {'copy' if self.copies == 1 else 'copies'}"
+        named = ((self.summaries, summaries), (self.rules, counted(self.rules, "rule")), (self.copies, copies))
+        return " and ".join(words for number, words in named if number)
 
 
 def census_of_turn(store: Store, turn: Turn) -> Census:
@@ -32,13 +35,21 @@ def census_of_turn(store: Store, turn: Turn) -> Census:
     if record is None:
         raise NotFoundError(turn.id)
     derived = derived_from(store, record)
-    return Census(1, len(derived.summaries), len(derived.rules))
+    copies = sum(1 for _ in copies_of_turn(store, turn.user, turn.session, turn.id))
+    return Census(1, len(derived.summaries), len(derived.rules), copies)
 
 
 def census(store: Store, user: str | None, session: str | None) -> Census:
     namespace, name = resolve_namespace(user, session), given_session(session)
     collections = (history_of(namespace), summaries_of(namespace), guidance_of(namespace))
-    return Census(*(_count(store, collection, name) for collection in collections))
+    turns, summaries, rules = (_count(store, collection, name) for collection in collections)
+    return Census(turns, summaries, rules, _count_copies(store, namespace, name))
+
+
+def _count_copies(store: Store, namespace: str, session: str | None) -> int:
+    if session is None:
+        return sum(_count(store, name, None) for name in collections_of(store, namespace))
+    return sum(1 for _ in copies_of_session(store, namespace, session))
 
 
 def _count(store: Store, collection: str, session: str | None) -> int:
