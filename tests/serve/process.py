@@ -136,7 +136,7 @@ class Daemons:
 
     def __init__(self, home: Path) -> None:
         self.home = home
-        self._started: list[Daemon] = []
+        self.started: list[Daemon] = []
 
     def __call__(self, *arguments: str, home: Path | None = None, **variables: str) -> Daemon:
         daemon = self.attempt(*arguments, home=home, **variables)
@@ -145,11 +145,11 @@ class Daemons:
 
     def attempt(self, *arguments: str, home: Path | None = None, **variables: str) -> Daemon:
         daemon = Daemon(home or self.home, *arguments, **variables)
-        self._started.append(daemon)
+        self.started.append(daemon)
         return daemon
 
     def end(self) -> None:
-        for daemon in self._started:
+        for daemon in self.started:
             daemon.end()
 
 
