@@ -1,12 +1,18 @@
-"""The calls of a host of the reference, from its first start to its last flush, with a restart in between."""
+"""The calls of a host of the reference, from its first start to its last flush, with a restart in between.
+
+Once without sockets, once against a real daemon: as bytes on its socket, over TCP too, and with a kill as the restart.
+"""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Generator
-from contextlib import contextmanager
-from typing import Any
+import signal
+from collections.abc import Callable, Generator
+from contextlib import AbstractContextManager, contextmanager
+from typing import Any, TypeAlias
 
+import pytest
+from tests.serve.process import Daemons
 from tests.serve.reference.conftest import TABLE, Call
 from tests.serve.reference.host import Host
 
@@ -18,6 +24,7 @@ from libravdb_memory.serve.jsonrpc import Request, encode_request, read_frame
 from libravdb_memory.serve.service import Service
 
 RULES = "- Never push to main.\n\n> Prefer small commits.\n\nThe office has a red door.\n"
+Daemon: TypeAlias = Callable[[], AbstractContextManager[Call]]
 DIARY = [{"text": "Ada dreams of a red bicycle.", "score": 0.9, "recallCount": 3, "uniqueQueries": 2, "line": 4}]
 
 
@@ -42,6 +49,18 @@ def daemon(config: Config) -> Generator[Call]:
         assert memory.verify().ok
 
 
+@contextmanager
+def daemon_process(daemons: Daemons, *arguments: str, **variables: str) -> Generator[Call]:
+    """The same, through a real one; the first to end is killed, those after it are told to."""
+    is_first = not daemons.started
+    process = daemons(*arguments, **variables, COMPACTION_TRIGGER_TOKENS="0")
+    with process.client() as client:
+        yield client.call
+        assert client.call("verify")["ok"] is True
+    process.signal(signal.SIGKILL if is_first else signal.SIGTERM)
+    assert process.wait() == (-signal.SIGKILL if is_first else 0)
+
+
 def told(session: str) -> list[tuple[str, str]]:
     """A conversation that is worth compacting, with something to remember in it."""
     said = [("system", f"You help in the session {session}."), ("user", f"My bicycle in {session} is red, from Lyon.")]
@@ -54,7 +73,20 @@ def told(session: str) -> list[tuple[str, str]]:
 
 
 def test_a_host_of_the_reference_works_unchanged(hashed: Config) -> None:
-    with daemon(hashed) as call:
+    converse(lambda: daemon(hashed))
+
+
+@pytest.mark.parametrize("transport", ["unix", "tcp"])
+def test_a_host_of_the_reference_works_unchanged_over_a_real_socket(daemons: Daemons, transport: str) -> None:
+    """It knows no tokens."""
+    over_tcp = transport == "tcp"
+    arguments = ("--endpoint", "tcp:127.0.0.1:0") if over_tcp else ()
+    variables = {"SERVE_TCP_TOKEN": "false"} if over_tcp else {}
+    converse(lambda: daemon_process(daemons, *arguments, **variables))
+
+
+def converse(daemon: Daemon) -> None:
+    with daemon() as call:
         call("ingest_markdown_document", sourceDoc="AGENTS.md", text=RULES, coreDoc=True, tokenizerId="t")
         one, two = Host(call, "ada", "s1"), Host(call, "ada", "s2")
         rules = one.bootstrap()
@@ -67,7 +99,7 @@ def test_a_host_of_the_reference_works_unchanged(hashed: Config) -> None:
         assert len(before["session:s1"]) == len(before["session:s2"]) == len(told("s1"))
         assert len(before["turns:ada"]) == len(before["user:ada"]) == 2 * 41
 
-    with daemon(hashed) as call:  # a restart: the host delivers its last turns again
+    with daemon() as call:  # a restart: the host delivers its last turns again
         one, two = Host(call, "ada", "s1"), Host(call, "ada", "s2")
         assert one.bootstrap() == rules
         assert views(call) == before
