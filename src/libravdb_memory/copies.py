@@ -39,16 +39,22 @@ def copies_of_session(store: Store, namespace: str, session: str) -> Iterator[Re
 
 
 def collections_of(store: Store, namespace: str) -> tuple[str, ...]:
-    """The collections that hosts filled for a namespace: `user:<ns>`, `turns:<ns>`, and `user:<ns>:…` unless what
-    follows `user:` is a namespace of its own."""
+    """The collections that hosts filled for a namespace: `user:<ns>`, `turns:<ns>`, and `user:<ns>:…` unless a longer
+    name that begins there is a namespace of its own."""
     names = {info.name for info in store.collections()}
     inner = f"user:{namespace}:"
     return tuple(
         name
         for name in sorted(names)
         if name in (f"user:{namespace}", f"turns:{namespace}")
-        or (name.startswith(inner) and not _is_namespace(names, name.removeprefix("user:")))
+        or (name.startswith(inner) and not any(_is_namespace(names, each) for each in _longer(name, inner)))
     )
+
+
+def _longer(name: str, inner: str) -> Iterator[str]:
+    """The namespaces that a name below `inner` may be in, beside that of `inner` itself."""
+    parts = name.removeprefix(inner).split(":")
+    yield from (inner.removeprefix("user:") + ":".join(parts[:count]) for count in range(1, len(parts) + 1))
 
 
 def _is_namespace(names: set[str], name: str) -> bool:

@@ -9,6 +9,10 @@ from typing import Any, TypeAlias
 
 import pytest
 
+from libravdb_memory import Memory, load_config
+from libravdb_memory.model import Draft
+from libravdb_memory.store.protocol import Put
+
 Run: TypeAlias = Callable[..., Any]
 
 
@@ -54,7 +58,8 @@ def test_add_reads_turns_from_json_lines(cli: Run, tmp_path: Path) -> None:
     file.write_text("\n".join(json.dumps(line) for line in lines) + "\n\n", "utf-8")
     result = cli("add", "--jsonl", file, "--user", "ada", "--session", "fallback")
     assert (result.code, result.out) == (0, "a\nb\n"), result.err
-    assert json.loads(cli("get", "a", "--json").out) == {**turn, "user": "ada", "metadata": {"mood": "good"}}
+    kept = {**turn, "user": "ada", "metadata": {"mood": "good"}, "masked": []}
+    assert json.loads(cli("get", "a", "--json").out) == kept
     second = json.loads(cli("get", "b", "--json").out)
     assert (second["session"], second["ts"]) == ("fallback", 1_772_359_200_000)
 
@@ -209,3 +214,40 @@ def test_erase_of_nothing_is_refused(cli: Run) -> None:
     added(cli, "hello")
     assert cli("erase", "--yes").code == 2
     assert cli("erase", "--user", "nobody", "--yes").code == 3
+
+
+def test_adding_a_secret_says_what_was_masked_and_prints_no_part_of_it(cli: Run) -> None:
+    said = "the login is password = 'hunter2Blue' and later password = 'hunter2Blue'"
+    done = cli("add", said, "--user", "ada", "--id", "t1", "--no-wait")
+    assert done.code == 0 and done.out == "t1\n"
+    assert "masked 2 secrets (password)" in done.err and "hunter2Blue" not in done.out + done.err
+    assert "masked" not in cli("add", "nothing to hide", "--user", "ada", "--no-wait").err
+    shown = cli("get", "t1", "--user", "ada")
+    assert shown.out == "the login is password = '[masked: password]' and later password = '[masked: password]'\n"
+    form = json.loads(cli("add", said, "--user", "ada", "--id", "t2", "--no-wait", "--json").out)
+    assert form["masked"] == ["password", "password"]
+    refused = cli("get", "t1", "--user", "ada", "--original")
+    assert refused.code != 0 and "keep_raw" in refused.err
+
+
+def test_an_original_is_printed_where_it_is_kept(cli: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("LIBRAVDB_SECRETS_KEEP_RAW", "true")
+    cli("add", "password = 'hunter2Blue'", "--user", "ada", "--id", "t1", "--no-wait")
+    assert cli("get", "t1", "--user", "ada").out == "password = '[masked: password]'\n"
+    assert cli("get", "t1", "--user", "ada", "--original").out == "password = 'hunter2Blue'\n"
+
+
+def test_masking_can_be_switched_off(cli: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("LIBRAVDB_SECRETS_MASK", "false")
+    done = cli("add", "password = 'hunter2Blue'", "--user", "ada", "--id", "t1", "--no-wait")
+    assert "masked" not in done.err
+    assert cli("get", "t1", "--user", "ada").out == "password = 'hunter2Blue'\n"
+
+
+def test_what_hosts_copied_is_counted_and_erased(cli: Run, environment: dict[str, str]) -> None:
+    with Memory.open(environment["LIBRAVDB_DB_PATH"], config=load_config()) as memory:
+        facts = {"sessionId": "s", "userId": "ada"}
+        memory.store.commit([Put(Draft("user:ada", "ada:t1", "a copy of a turn", facts))])
+    erased = cli("erase", "--user", "ada", "--yes")
+    assert erased.code == 0 and "1 copy" in erased.err
+    assert cli("erase", "--user", "ada", "--yes").code != 0

@@ -1,4 +1,5 @@
-"""What is erased is in no file of the store: summaries, guidance, receipts, logs and indexes included."""
+"""What is erased is in no file of the store: summaries, guidance, receipts, copies made by hosts, notes about sessions,
+logs and indexes included."""
 
 from __future__ import annotations
 
@@ -11,11 +12,16 @@ from typing import Any
 import pytest
 from tests.laws.flaky_summariser import FlakySummariser, use
 
-from libravdb_memory import Config, Memory
+from libravdb_memory import Config, Memory, NotFoundError, sessions
 from libravdb_memory.assemble.fill import Candidate, Offer
 from libravdb_memory.elevating import shard_key
+from libravdb_memory.identity import Json
 from libravdb_memory.model import Draft, Turn
 from libravdb_memory.namespaces import dreams_of, guidance_of, summaries_of
+from libravdb_memory.serve import epochs, links
+from libravdb_memory.serve.reference.lifecycle import Hint, session_lifecycle_hint
+from libravdb_memory.serve.reference.records import SessionTurn, Text, insert_session_turn, insert_text
+from libravdb_memory.serve.service import Service
 from libravdb_memory.store.paging import every
 from libravdb_memory.store.protocol import Put
 from libravdb_memory.summaries import draft_of
@@ -157,6 +163,92 @@ def test_an_erased_user_leaves_no_byte_nor_their_name_nor_their_dreams(memory: M
     assert memory.status().turns == 1
     memory.close()
     assert leftovers(tmp_path) == []
+
+
+# ── what hosts put beside turns ──────────────────────────────────────────────────────────────────────────────────
+
+
+def served(memory: Memory, config: Config) -> Service:
+    return Service.of(memory, config, lambda: 1_700_000_000_000)
+
+
+def host(service: Service, user: str, session: str, turn: str, text: str) -> None:
+    """As a host of the reference protocol keeps a turn: in its session, in both public collections, and with a hint."""
+    given: dict[str, Json] = {"userId": user, "sessionId": session, "role": "user"}
+    insert_session_turn(service, SessionTurn(session, f"{session}:{turn}", text, given))
+    for kind in ("user", "turns"):
+        insert_text(service, Text(f"{kind}:{user}", f"{user}:{turn}", text, given))
+    insert_text(service, Text(f"user:{user}:notes", f"n-{turn}", text, given))
+    session_lifecycle_hint(service, Hint("session_end", reason=f"{session} ended", session_id=session))
+
+
+def test_a_turn_goes_with_the_copies_that_hosts_made_of_it(memory: Memory, config: Config, tmp_path: Path) -> None:
+    service = served(memory, config)
+    for session, text in ((SESSION, FACT), ("another", "the harbour is shut")):
+        given: dict[str, Json] = {"userId": USER, "sessionId": session, "role": "user"}
+        insert_session_turn(service, SessionTurn(session, f"{session}:{VICTIM}", text, given))
+        for kind in ("user", "turns"):
+            insert_text(service, Text(f"{kind}:{USER}", f"{USER}:{VICTIM}", text, given))
+    assert memory.erase(VICTIM, user=USER, session=SESSION).records == 3
+    assert memory.wait(60)
+    assert_no_trace(memory)
+    assert [record.text for record in every(memory._store, f"user:{USER}")] == ["the harbour is shut"]
+    assert leftovers(tmp_path) == []
+    with pytest.raises(NotFoundError):
+        memory.erase(VICTIM, user=USER, session=SESSION)
+
+
+def test_copies_go_although_their_turn_is_gone_already(memory: Memory, config: Config, tmp_path: Path) -> None:
+    given: dict[str, Json] = {"userId": USER, "sessionId": SESSION, "role": "user"}
+    insert_text(served(memory, config), Text(f"turns:{USER}", f"{USER}:{VICTIM}", FACT, given))
+    assert memory.erase(VICTIM, user=USER, session=SESSION).records == 1
+    assert memory.wait(60)
+    assert leftovers(tmp_path) == []
+
+
+def test_a_session_goes_with_its_copies_its_notes_and_its_hints(memory: Memory, config: Config, tmp_path: Path) -> None:
+    service = served(memory, config)
+    host(service, USER, SECRET, VICTIM, FACT)
+    host(service, USER, "another", "t9", "the harbour is shut")
+    epochs.advance(memory.store, USER, SECRET)
+    assert leftovers(tmp_path)
+    memory.erase(user=USER, session=SECRET)
+    assert memory.wait(60)
+    assert_no_trace(memory)
+    assert leftovers(tmp_path) == []
+    assert sessions.noted(memory.store, "another") == (USER,)
+    assert [entry.session for entry in service.journal.entries()] == ["another"]
+    assert len(list(every(memory._store, f"user:{USER}"))) == 1
+
+
+def test_a_user_goes_with_copies_notes_hints_and_links(memory: Memory, config: Config, tmp_path: Path) -> None:
+    service = served(memory, config)
+    host(service, SECRET, "shared", VICTIM, FACT)
+    host(service, SECRET, SECRET, "t5", FACT)
+    host(service, "bob", "shared", VICTIM, "the harbour is shut")
+    host(service, f"{USER}:more", "s", "t1", "somebody else")
+    epochs.advance(memory.store, SECRET, "shared")
+    links.link(memory.store, "subagent", SECRET)
+    memory.erase(user=SECRET)
+    assert memory.wait(60)
+    assert_no_trace(memory, SECRET)
+    assert leftovers(tmp_path) == []
+    assert sessions.noted(memory.store, "shared") == ("bob",)
+    assert {entry.session for entry in service.journal.entries()} == {"shared", "s"}
+    assert links.owner_of(memory.store, "subagent") is None
+    assert memory.status().turns == 2
+
+
+def test_a_user_whose_name_begins_another_s_leaves_the_other_whole(memory: Memory, config: Config) -> None:
+    service = served(memory, config)
+    host(service, "ada", "s", "t1", "the harbour is shut")
+    host(service, "ada:bee", "s", "t1", "the harbour is open")
+    before = memory.store.status().records
+    mine = memory.erase(user="ada").records
+    assert mine == 4
+    assert memory.store.status().records == before - mine
+    assert sessions.noted(memory.store, "s") == ("ada:bee",)
+    assert memory.get("t1", user="ada:bee").text == "the harbour is open"
 
 
 @pytest.mark.parametrize("quoted", ["summary", "guidance"])
