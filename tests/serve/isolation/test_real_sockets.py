@@ -61,7 +61,8 @@ def settle(side: Side) -> None:
         text = (
             f"Step {number} in {party.word}: the importer read file {number} of {party.word} and wrote its rows. " * 3
         )
-        client.call("ingest_message", **where, id=f"t{number}", text=text)
+        answer = client.ask("ingest_message", **where, id=f"t{number}", text=text)
+        assert "result" in answer or answer["error"]["data"]["kind"] == "conflict", answer  # it may have said otherwise
     learn(party, client.ask("assemble_context", **where, prompt=f"the importer of {party.word}?", budget=900))
     learn(party, client.ask("memory_compact", **where))
 

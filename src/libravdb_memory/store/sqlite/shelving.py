@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Sequence
+from collections import Counter
+from collections.abc import Callable, Generator, Sequence
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from libravdb_memory.errors import InvalidInputError
@@ -12,7 +14,7 @@ from libravdb_memory.store.sqlite.database import Database
 from libravdb_memory.store.sqlite.filters import Condition, condition_of
 from libravdb_memory.store.sqlite.marked import MarkedRefs
 from libravdb_memory.store.sqlite.marks import LABEL
-from libravdb_memory.store.sqlite.schema import first_ref
+from libravdb_memory.store.sqlite.schema import REF_BITS, first_ref
 
 if TYPE_CHECKING:
     import apsw
@@ -23,12 +25,17 @@ if TYPE_CHECKING:
 
 
 class ShelfPlace:
-    """Holds the shelf once somebody searched; news about vectors matter to nobody before."""
+    """Holds the shelf once somebody searched; news about vectors matter to nobody before.
+
+    A vector is in the database a moment before it is on the shelf. Until it is there it counts as arriving, so that
+    no search in between calls itself complete.
+    """
 
     def __init__(self, make: Callable[[], VectorShelf]) -> None:
         self._make = make
         self._guard = threading.Lock()
         self._shelf: VectorShelf | None = None
+        self._arriving: Counter[int] = Counter()
 
     @property
     def opened(self) -> VectorShelf | None:
@@ -39,6 +46,22 @@ class ShelfPlace:
             if self._shelf is None:
                 self._shelf = self._make()
             return self._shelf
+
+    @contextmanager
+    def arriving(self, refs: Sequence[int]) -> Generator[None]:
+        """These are being written, and are on the shelf at the end."""
+        counts = Counter(ref >> REF_BITS for ref in refs)
+        with self._guard:
+            self._arriving += counts
+        try:
+            yield
+        finally:
+            with self._guard:
+                self._arriving -= counts
+
+    def missing(self, collection_key: int) -> int:
+        """How many of a collection may be in the database and not on the shelf yet."""
+        return self._arriving[collection_key]
 
     def removed(self, refs: Sequence[int]) -> None:
         if self._shelf is not None:

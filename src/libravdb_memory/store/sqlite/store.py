@@ -281,7 +281,7 @@ class SqliteStore:
                 return VectorHits((), exact=True, complete=not missing, missing=missing)
             query = shelving.check_query(space, vector)
             eligible = shelving.eligible_refs(db, key, where, self._marked)
-            missing = self._completeness.missing(db, space, key)
+            missing = max(self._completeness.missing(db, space, key), self._place.missing(key))
             hits, was_exact = self._place.shelf().search(space, key, query, k, eligible, exact)
             return VectorHits(hits, was_exact, complete=not missing, missing=missing)
 
@@ -340,10 +340,11 @@ class SqliteStore:
     ) -> int:
         rows = shelving.check_vectors(space, refs, vectors, versions)
         tokenrows.check_tokens(refs, tokens)
-        stored = self._writer.call(
-            lambda db: spaces.put_vectors(db, space, refs, rows, versions, tokens),
-            lambda stored: self._vectors_put(space, refs, rows, stored.changed),
-        )
+        with self._place.arriving(refs):
+            stored = self._writer.call(
+                lambda db: spaces.put_vectors(db, space, refs, rows, versions, tokens),
+                lambda stored: self._vectors_put(space, refs, rows, stored.changed),
+            )
         return stored.count
 
     def _vectors_put(
