@@ -30,7 +30,7 @@ from libravdb_memory.errors import ConfigError
 from libravdb_memory.gate.settings import GateSettings
 from libravdb_memory.ingest.secrets.settings import SecretsSettings
 from libravdb_memory.retrieve.settings import RetrievalSettings
-from libravdb_memory.serve.settings import ServeSettings
+from libravdb_memory.serve.settings import ServeSettings, TelemetrySettings
 from libravdb_memory.sources.settings import SourcesSettings, split_name
 from libravdb_memory.store.settings import StoreSettings
 
@@ -76,6 +76,7 @@ class Config:
     secrets: SecretsSettings = field(default_factory=SecretsSettings)
     serve: ServeSettings = field(default_factory=ServeSettings)
     sources: SourcesSettings = field(default_factory=SourcesSettings)
+    telemetry: TelemetrySettings = field(default_factory=TelemetrySettings)
 
 
 @dataclass(frozen=True, slots=True)

@@ -36,6 +36,7 @@ from libravdb_memory.serve.running import announced
 from libravdb_memory.serve.service import Opened, Service
 from libravdb_memory.serve.settings import ServeSettings
 from libravdb_memory.serve.table import every_method
+from libravdb_memory.serve.telemetry import check_telemetry, telemetry
 from libravdb_memory.serve.web import serving_web, web_address, web_listener
 from libravdb_memory.sources.watch import Watcher
 from libravdb_memory.store.sqlite.files import locate
@@ -58,6 +59,7 @@ def serve(config: Config, ready: Callable[[str], None]) -> bool:
     the process must not wait for its threads either."""
     endpoint = endpoint_of(config)
     _check_reach(endpoint, config.serve)
+    check_telemetry(config.telemetry)
     with contextlib.ExitStack() as open_parts:
         opening = Opening(lambda: _open(config), config.db_path)
         closing = _Closing(opening, config.serve.drain_s + _CLOSE_S)
@@ -143,14 +145,20 @@ class _Daemon:
         if not self.opening.is_ready:
             _log.info("the store is being opened")
         self.opening.then(lambda: self._end_where_there_is_no_store(loop, stopping))
-        async with serving_web(shared, self.web):
-            await stopping.wait()
-            _log.info("stopping: %d calls under way, %d connections", dispatcher.under_way, len(shared.connections))
-            self.service.stopping.set()
-            self.opening.give_up()
-            server.close()
-            await self._drain(shared, dispatcher, stopping)
+        with telemetry(self.service.config.telemetry, self.service.metrics):
+            async with serving_web(shared, self.web):
+                await self._until_told(shared, dispatcher, stopping, server)
         dispatcher.stop()
+
+    async def _until_told(
+        self, shared: Shared, dispatcher: Dispatcher, stopping: asyncio.Event, server: asyncio.Server
+    ) -> None:
+        await stopping.wait()
+        _log.info("stopping: %d calls under way, %d connections", dispatcher.under_way, len(shared.connections))
+        self.service.stopping.set()
+        self.opening.give_up()
+        server.close()
+        await self._drain(shared, dispatcher, stopping)
 
     def _end_where_there_is_no_store(self, loop: asyncio.AbstractEventLoop, stopping: asyncio.Event) -> None:
         if self.opening.failure is not None:

@@ -48,7 +48,7 @@ def text_of(families: Iterable[Family]) -> str:
 
 def figure(value: float) -> str:
     if isinstance(value, int):
-        return str(int(value))  # a truth value too
+        return str(value)
     if math.isinf(value):
         return "+Inf" if value > 0 else "-Inf"
     return "NaN" if math.isnan(value) else repr(value)

@@ -4,47 +4,52 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from libravdb_memory import __version__
 from libravdb_memory.serve.dispatch import Dispatcher
 from libravdb_memory.serve.exposition import Family, Sample, by_label, gauge
 from libravdb_memory.serve.service import Service
 
+if TYPE_CHECKING:
+    from libravdb_memory.memory import Status
+
 _STARTED_S = time.time()
 
 
+_OF_STORE: tuple[tuple[str, str, Callable[[Status], float]], ...] = (
+    ("store_bytes", "Bytes of the store on disk.", lambda now: now.store.bytes_on_disk),
+    ("store_records", "Records in the store.", lambda now: now.store.records),
+    ("store_namespaces", "Users with stored turns.", lambda now: now.namespaces),
+    ("store_turns", "Turns that are stored.", lambda now: now.turns),
+    ("store_summaries", "Summaries that are stored.", lambda now: now.summaries),
+    ("store_vector_bytes", "Bytes of vectors held in memory.", lambda now: now.store.resident_vector_bytes),
+    ("gate_judged", "User turns that the gate has judged.", lambda now: now.gate.judged),
+    ("gate_durable", "User turns that became durable.", lambda now: now.gate.durable),
+    ("gate_regretted", "Refused turns that a later question wanted.", lambda now: now.gate.regretted),
+    ("indexing_pending", "Texts that wait to be embedded.", lambda now: now.indexing.pending),
+    ("indexing_unembeddable", "Texts that the model refused.", lambda now: now.indexing.unembeddable),
+    ("indexing_failing", "1 while embedding stands still.", lambda now: int(now.indexing.failure is not None)),
+    ("compaction_waiting", "Sessions that wait to be compacted.", lambda now: now.compaction.waiting),
+    ("compaction_failing", "1 when the last compaction failed.", lambda now: int(now.compaction.failure is not None)),
+    ("model_ready", "1 once the embedding model is loaded.", lambda now: int(now.model_ready)),
+    ("searches_by_meaning", "0 while the store waits to be re-embedded.", lambda now: int(now.searches_by_meaning)),
+)
+
+
 def of_store(service: Service) -> Iterator[Family]:
-    yield gauge("libravdb_ready", "0 while the store is being opened.", service.is_ready())
-    if not service.is_ready():
-        return
-    now = service.memory.status()
-    yield gauge("libravdb_store_bytes", "Bytes of the store on disk.", now.store.bytes_on_disk)
-    yield gauge("libravdb_store_records", "Records in the store.", now.store.records)
-    yield gauge("libravdb_store_namespaces", "Users with stored turns.", now.namespaces)
-    yield gauge("libravdb_store_turns", "Turns that are stored.", now.turns)
-    yield gauge("libravdb_store_summaries", "Summaries that are stored.", now.summaries)
-    yield gauge("libravdb_store_vector_bytes", "Bytes of vectors held in memory.", now.store.resident_vector_bytes)
-    yield by_label(
-        "libravdb_gate_turns",
-        "gauge",
-        "Turns that the gate has judged, found durable, or came to regret.",
-        "verdict",
-        (("judged", now.gate.judged), ("durable", now.gate.durable), ("regretted", now.gate.regretted)),
-    )
-    yield gauge("libravdb_indexing_pending", "Texts that wait to be embedded.", now.indexing.pending)
-    yield gauge("libravdb_indexing_unembeddable", "Texts that the model refused.", now.indexing.unembeddable)
-    yield gauge("libravdb_indexing_failing", "1 while embedding stands still.", now.indexing.failure is not None)
-    yield gauge("libravdb_model_ready", "1 once the embedding model is loaded.", now.model_ready)
-    yield gauge("libravdb_searches_by_meaning", "0 while the store waits to be re-embedded.", now.searches_by_meaning)
-    sources = service.sources()
+    """Without samples while the store is being opened, so that nobody waits for it here."""
+    ready = service.is_ready()
+    now = service.memory.status() if ready else None
+    sources = service.sources() if ready else ()
+    failing = sum(source.failure is not None for source in sources)
+    yield gauge("libravdb_ready", "0 while the store is being opened.", int(ready))
     yield gauge("libravdb_sources", "Roots that are watched.", len(sources))
-    yield gauge(
-        "libravdb_sources_failing",
-        "Watched roots that are not up to date.",
-        sum(source.failure is not None for source in sources),
-    )
+    yield gauge("libravdb_sources_failing", "Watched roots that are not up to date.", failing)
+    for name, help_text, read in _OF_STORE:
+        yield Family(f"libravdb_{name}", "gauge", help_text, () if now is None else (Sample(read(now)),))
 
 
 def of_queues(dispatcher: Dispatcher) -> Iterator[Family]:

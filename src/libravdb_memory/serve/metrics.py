@@ -91,12 +91,6 @@ class Metrics:
             readings = tuple(self._readings)
         return (*own, *(family for read in readings for family in read()))
 
-    def readings(self) -> tuple[Family, ...]:
-        """Only what is read when somebody asks."""
-        with self._lock:
-            readings = tuple(self._readings)
-        return tuple(family for read in readings for family in read())
-
     def _of_calls(self) -> Iterator[Family]:
         calls = sorted(self._calls.items())
         latencies = tuple(sample for method, of in calls for sample in _histogram(method, of))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, fields
+from urllib.parse import urlsplit
 
 from libravdb_memory.errors import ConfigError
 from libravdb_memory.serve.endpoint import parse_address, parse_endpoint
@@ -50,3 +51,25 @@ class ServeSettings:
             parse_endpoint(self.endpoint)
         if self.http.strip():
             parse_address(self.http)
+
+
+@dataclass(frozen=True, slots=True)
+class TelemetrySettings:
+    """Nothing is told to anybody unless an address is set."""
+
+    otlp_endpoint: str = field(
+        default="",
+        metadata={"help": "address of an OpenTelemetry collector, as in http://127.0.0.1:4318; blank: nothing is sent"},
+    )
+    interval_s: int = field(default=60, metadata={"help": "seconds between two deliveries of figures"})
+    span_share: float = field(default=1.0, metadata={"help": "share of the calls that are told as spans, 0 to 1"})
+
+    def __post_init__(self) -> None:
+        address = urlsplit(self.otlp_endpoint.strip())
+        if self.otlp_endpoint.strip() and not (address.scheme in ("http", "https") and address.hostname):
+            reason = f"takes an address such as http://127.0.0.1:4318, not {self.otlp_endpoint!r}"
+            raise ConfigError("telemetry.otlp_endpoint", reason)
+        if self.interval_s < 1:
+            raise ConfigError("telemetry.interval_s", f"must be at least 1, not {self.interval_s}")
+        if not 0 <= self.span_share <= 1:
+            raise ConfigError("telemetry.span_share", f"must lie between 0 and 1, not {self.span_share}")
