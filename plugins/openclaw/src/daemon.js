@@ -2,9 +2,9 @@
  * A connection to the daemon: calls out, answers in.
  *
  * Laws: it connects when it is first needed. A call ends within its time, whatever the daemon does; one that is overdue
- * ends its connection, because what was sent behind it would wait as long. After a failure nothing is tried for a pause
- * that doubles up to 16 s, so that an absent daemon costs a conversation nothing. An idle connection keeps no process
- * alive.
+ * ends its connection, because what was sent behind it would wait as long. A call whose connection was cut is sent once
+ * more, on a new one: each may be repeated. After a failure nothing is tried for a pause that doubles up to 16 s, so that
+ * an absent daemon costs a conversation nothing. An idle connection keeps no process alive.
  */
 import { connect } from "node:net";
 
@@ -17,7 +17,13 @@ const LONGEST_PAUSE_MS = 16_000;
 const FOR_GOOD = new Set([-32600, -32602, -32003]);
 
 /** Nobody answers now; later somebody may. */
-export class Unavailable extends Error {}
+export class Unavailable extends Error {
+  /** @param {string} message @param {boolean} [cut] whether there was a connection, and it ended */
+  constructor(message, cut = false) {
+    super(message);
+    this.cut = cut;
+  }
+}
 
 /** The daemon understood, and said no. */
 export class Refused extends Error {
@@ -41,6 +47,7 @@ export class Daemon {
     this.pending = new Map();
     /** @type {import("node:net").Socket | undefined} */
     this.socket = undefined;
+    this.connected = false;
     this.held = "";
     this.last = 0;
     this.failures = 0;
@@ -55,6 +62,16 @@ export class Daemon {
   async call(method, params, how = {}) {
     if (!how.insist && Date.now() < this.notBefore) throw new Unavailable("the daemon was not there a moment ago");
     const deadline = how.timeoutMs ?? this.settings.timeoutMs;
+    try {
+      return await this.once(method, params, deadline);
+    } catch (error) {
+      if (error instanceof Unavailable && error.cut) return this.once(method, params, deadline);
+      throw error;
+    }
+  }
+
+  /** @param {string} method @param {object} params @param {number} deadline */
+  once(method, params, deadline) {
     if (!this.socket) this.open(deadline);
     return this.send(method, params, deadline);
   }
@@ -65,11 +82,13 @@ export class Daemon {
     const place = placeOf(endpoint);
     const socket = connect(place);
     this.socket = socket;
+    this.connected = false;
     this.held = "";
+    socket.on("connect", () => (this.connected = true));
     socket.setEncoding("utf8");
     socket.on("data", (piece) => this.read(socket, String(piece)));
-    socket.on("error", (error) => this.drop(socket, error.message));
-    socket.on("close", () => this.drop(socket, "the connection ended"));
+    socket.on("error", (error) => this.drop(socket, error.message, this.connected));
+    socket.on("close", () => this.drop(socket, "the connection ended", this.connected));
     const token = isLoopback(place) ? this.settings.token() : "";
     if (token) this.send("authenticate", { token }, deadline).catch(() => {}); // the calls behind it say what is wrong
   }
@@ -116,8 +135,8 @@ export class Daemon {
     else waiting.resolve(answer.result);
   }
 
-  /** @param {import("node:net").Socket} socket @param {string} reason */
-  drop(socket, reason) {
+  /** @param {import("node:net").Socket} socket @param {string} reason @param {boolean} [cut] */
+  drop(socket, reason, cut = false) {
     socket.destroy();
     if (socket !== this.socket) return;
     this.socket = undefined;
@@ -130,7 +149,7 @@ export class Daemon {
     this.pending.clear();
     for (const call of waiting) {
       clearTimeout(call.timer);
-      call.reject(new Unavailable(reason));
+      call.reject(new Unavailable(reason, cut));
     }
   }
 

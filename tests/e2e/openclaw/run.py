@@ -1,0 +1,74 @@
+"""Show on a real host that the plugin does what it says: python -m tests.e2e.openclaw.run [--fast] [--host VERSION].
+
+Prints one line a scenario; exits 1 when any failed, 0 when the host cannot be installed here (and says so loudly).
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+import traceback
+
+from tests.e2e.openclaw.host import HostError, Program, install
+from tests.e2e.openclaw.scenarios import FAST, FULL, Scenario
+from tests.e2e.openclaw.stage import Stage
+
+NEWEST = "2026.9.6"
+
+
+def tell(text: str) -> None:
+    sys.stdout.write(f"{text}\n")
+    sys.stdout.flush()
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
+    parser.add_argument("--fast", action="store_true", help="without the long conversation, the audit and the commands")
+    parser.add_argument("--host", default=NEWEST, help="version of OpenClaw")
+    parser.add_argument("--keep", action="store_true", help="keep the folder with logs also when all is well")
+    given = parser.parse_args()
+    began = time.monotonic()
+    try:
+        program = install(given.host)
+    except (HostError, OSError) as error:
+        tell(f"SKIPPED: OpenClaw {given.host} cannot be installed here: {str(error)[:500]}")
+        return 0
+    tell(f"OpenClaw {given.host}: installed after {time.monotonic() - began:.0f} s")
+    failed = _play(program, FAST if given.fast else FULL, given.keep)
+    tell(f"{'all scenarios hold' if not failed else f'FAILED: {failed}'} after {time.monotonic() - began:.0f} s")
+    return 1 if failed else 0
+
+
+def _play(program: Program, scenarios: tuple[Scenario, ...], keep: bool) -> int:
+    stage, failed = Stage(program), 0
+    try:
+        stage.install_plugin()
+        tell(f"  gateway answers after {stage.host.start():.0f} s")
+        for scenario in scenarios:
+            failed += not _holds(scenario, stage)
+    except Exception:
+        failed += 1
+        traceback.print_exc()
+    finally:
+        stage.close()
+        if failed or keep:
+            tell(f"  logs: {stage.folder}")
+        else:
+            stage.host.remove()
+    return failed
+
+
+def _holds(scenario: Scenario, stage: Stage) -> bool:
+    name, began = scenario.__name__.replace("_", " "), time.monotonic()
+    try:
+        note = scenario(stage)
+    except (AssertionError, HostError, OSError, ValueError, KeyError, IndexError) as error:
+        tell(f"  FAIL  {name}  {time.monotonic() - began:.1f} s\n{type(error).__name__}: {error}")
+        return False
+    tell(f"  ok    {name}  {time.monotonic() - began:.1f} s{f'  ({note})' if note else ''}")
+    return True
+
+
+if __name__ == "__main__":
+    sys.exit(main())

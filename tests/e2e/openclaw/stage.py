@@ -1,0 +1,148 @@
+"""Everything that talks in these scenarios: a host, a model, a daemon, and the wire between plugin and daemon."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from tests.e2e.openclaw.host import PLUGIN, Host, Program
+from tests.e2e.openclaw.model import Model
+from tests.e2e.openclaw.wire import Wire
+
+ID = "libravdb-memory"
+_AROUND = re.compile(r"\A\[[^\]\n]{8,40}\] |\n\nRuntime: agent=.*\Z", re.S)
+RULE = "Always answer in metric units."
+
+
+class Stage:
+    def __init__(self, program: Program) -> None:
+        self.folder = Path(tempfile.mkdtemp(prefix="lvdb-"))
+        self.home = self.folder / "clawdb"
+        self.model = Model()
+        self.host = Host(program, self.folder / "host", self.model.url)
+        (self.host.workspace / "AGENTS.md").write_text(f"# Rules\n\n- {RULE}\n")
+        self._daemon: subprocess.Popen[bytes] | None = None
+        self.start_daemon()
+        self.wire = Wire(self.folder / "wire.sock", self.home / "run" / "libravdb.sock")
+
+    # ── the daemon ───────────────────────────────────────────────────────────────────────────────────────────────────
+
+    def start_daemon(self) -> None:
+        kept = {name: value for name, value in os.environ.items() if not name.startswith("LIBRAVDB_")}
+        environment = {
+            **kept,
+            "LIBRAVDB_HOME": str(self.home),
+            "LIBRAVDB_SOURCES_ROOT_PATHS": str(self.host.workspace),
+        }
+        with (self.folder / "daemon.log").open("ab") as log:
+            self._daemon = subprocess.Popen(
+                [sys.executable, "-m", "libravdb_memory", "serve"],
+                env=environment,
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=log,
+            )
+        assert self._daemon.stdout is not None and self._daemon.stdout.readline().startswith(b"unix:")
+
+    def kill_daemon(self) -> None:
+        assert self._daemon is not None and self._daemon.stdout is not None
+        self._daemon.send_signal(signal.SIGKILL)
+        self._daemon.wait()
+        self._daemon.stdout.close()
+        self._daemon = None
+
+    def ask(self, method: str, **params: Any) -> dict[str, Any]:
+        """The daemon itself, past the plugin."""
+        with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as connected:
+            connected.settimeout(60)
+            connected.connect(str(self.home / "run" / "libravdb.sock"))
+            connected.sendall(json.dumps({"id": 1, "method": method, "params": params}).encode() + b"\n")
+            with connected.makefile("rb") as answers:
+                answer = json.loads(answers.readline())
+        assert "result" in answer, answer
+        return dict(answer["result"])
+
+    # ── the host ─────────────────────────────────────────────────────────────────────────────────────────────────────
+
+    def install_plugin(self) -> None:
+        """As its users do, and the few lines of configuration that these scenarios need."""
+        accept = ["--accept-capabilities"] if self.host.program.version >= "2026.8" else []
+        self.host.command("plugins", "install", str(PLUGIN), "--force", *accept)
+        config = self.host.config
+        entries = config["plugins"].setdefault("entries", {})
+        settings = {"endpoint": f"unix:{self.folder / 'wire.sock'}", "home": str(self.home), "timeoutMs": 3000}
+        entries[ID] = {**entries.get(ID, {}), "enabled": True, "config": settings}
+        entries["memory-core"] = {"enabled": False}
+        self.host.configure(config)
+
+    def say(self, session: str, text: str) -> dict[str, Any]:
+        """One turn; returns the first request that the model received for it."""
+        before = len(self.model.requests)
+        reply = self.host.say(session, text)
+        assert reply.strip(), "an empty reply"
+        assert len(self.model.requests) > before, f"the model was not asked: {reply}"
+        return self.model.requests[before]
+
+    def texts(self, session_id: str) -> list[str]:
+        told = self.ask("memory_history", agentId="main", sessionId=session_id)
+        return [text for entry in told["entries"] for text in _texts(self, entry, session_id)]
+
+    def session_id(self) -> str:
+        """The host's id of the conversation that was assembled last."""
+        calls = [call for call in self.wire.calls if call["method"] == "assemble_context"]
+        return str(calls[-1]["params"]["sessionId"])
+
+    def close(self) -> None:
+        self.host.stop()
+        if self._daemon is not None:
+            self.kill_daemon()
+        self.wire.close()
+        self.model.close()
+
+
+def _texts(stage: Stage, entry: dict[str, Any], session_id: str) -> list[str]:
+    if entry["kind"] == "turn":
+        return [entry["text"]]
+    below = stage.ask("memory_expand", agentId="main", id=entry["id"], limit=1000)
+    return [item["text"] for item in below["items"]]
+
+
+# ── looking at a request ─────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def system_of(request: dict[str, Any]) -> str:
+    return "\n".join(_text(message) for message in request["messages"] if message["role"] in ("system", "developer"))
+
+
+def said_in(request: dict[str, Any]) -> list[str]:
+    """What was said, without what the host puts around it in a prompt: the hour before, a line on itself behind."""
+    texts = [_text(message) for message in request["messages"] if message["role"] not in ("system", "developer")]
+    return [_AROUND.sub("", text) for text in texts]
+
+
+def frame(request: dict[str, Any], name: str) -> str:
+    """What stands in one of memory's frames, empty if the frame is not there."""
+    _, _, after = system_of(request).partition(f"<{name}")
+    return after.partition(f"</{name}>")[0]
+
+
+def tokens_of(request: dict[str, Any]) -> int:
+    """As providers count, roughly: four characters each, tools included."""
+    texts = [_text(message) for message in request["messages"]]
+    return (sum(map(len, texts)) + len(json.dumps(request.get("tools") or []))) // 4
+
+
+def _text(message: dict[str, Any]) -> str:
+    content = message.get("content")
+    if isinstance(content, str):
+        return content
+    parts = content if isinstance(content, list) else []
+    return "\n".join(str(part.get("text", "")) for part in parts) + json.dumps(message.get("tool_calls") or "")
