@@ -243,6 +243,12 @@ class Loader:
         return self._loaded
 
 
+def watched_root(facts: Mapping[str, Json]) -> str | None:
+    """The root that a document was read from by us; None for one that a host or a person loaded."""
+    root = facts.get("source_root")
+    return root if _READING in facts and isinstance(root, str) else None
+
+
 def forget_other_roots(documents: Documents, roots: Iterable[Root]) -> tuple[str, ...]:
     """Remove what was read from roots that are roots no more; the names of the documents."""
     names = {root.name for root in roots}

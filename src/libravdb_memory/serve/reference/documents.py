@@ -1,4 +1,8 @@
-"""ingest_markdown_document, delete_authored_document: rules and lore that people wrote."""
+"""ingest_markdown_document, delete_authored_document: rules and lore that people wrote.
+
+Law: a document that the daemon reads from a watched folder is what its file says; a client can neither replace nor
+remove it, whatever root it names.
+"""
 
 from __future__ import annotations
 
@@ -6,11 +10,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from libravdb_memory.errors import RulesOverrunError
+from libravdb_memory.authored import DOCUMENTS
+from libravdb_memory.errors import ConflictError, RulesOverrunError
 from libravdb_memory.identity import Json
 from libravdb_memory.model import Document
 from libravdb_memory.serve.methods import Method, Result
 from libravdb_memory.serve.service import Service
+from libravdb_memory.sources.loader import watched_root
+from libravdb_memory.store.protocol import Key
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +55,7 @@ class Markdown:
 
 
 def ingest_markdown_document(service: Service, params: Markdown) -> Result:
+    _refuse_watched(service, params.source_doc)
     document = Document(params.source_doc, params.text, params.core_doc, source=params.source_meta.facts())
     (outcome,) = service.memory.change_documents([document])
     if isinstance(outcome, RulesOverrunError):
@@ -61,8 +69,17 @@ class SourceDoc:
 
 
 def delete_authored_document(service: Service, params: SourceDoc) -> Result:
+    _refuse_watched(service, params.source_doc)
     service.memory.change_documents(remove=[params.source_doc])
     return {"ok": True}
+
+
+def _refuse_watched(service: Service, name: str) -> None:
+    """What is read from a watched folder follows its file, and nobody else."""
+    found = service.store.get(Key(DOCUMENTS, name))
+    root = None if found is None else watched_root(found.metadata)
+    if root is not None and any(source.root == root for source in service.sources()):
+        raise ConflictError(name, f"is read from the watched folder {root!r}: change its file")
 
 
 def _order(params: Markdown | SourceDoc) -> str:
