@@ -78,10 +78,11 @@ def test_a_quick_run_reports_what_was_lost_kept_and_spent(bench: Run, data: Path
     written = (tmp_path / "out.json").read_text("utf-8")
     results: dict[str, Any] = json.loads(written)
     figures = results["results"]
-    lost = figures["points_lost_in_contexts"]["ctx@2000"]
-    assert lost["value"] == round(100 * (lost["before"] - lost["after"]), 2) and lost["target"] == "<= 5"
-    assert lost["after_word_for_word"] <= lost["after"]
-    assert lost["interval"][0] <= lost["value"] <= lost["interval"][1]
+    for measure in ("ctx@2000", "ctx_new@2000"):
+        lost = figures["points_lost_in_contexts"][measure]
+        assert lost["value"] == round(100 * (lost["before"] - lost["after"]), 2) and lost["target"] == "<= 5"
+        assert lost["after_word_for_word"] <= lost["after"]
+        assert lost["interval"][0] <= lost["value"] <= lost["interval"][1]
     assert figures["reached_by_expansion"]["value"] == figures["reached_by_expansion"]["of_all_turns"] == 1.0
     assert figures["compacted"]["summaries"] >= 2
     assert figures["compacted"]["tokens_of_summaries"] < figures["compacted"]["tokens_of_turns"]
@@ -95,6 +96,13 @@ def test_a_quick_run_reports_what_was_lost_kept_and_spent(bench: Run, data: Path
     assert results["config"]["compaction.trigger_tokens"] == 0 and results["machine"]["cores"] >= 1
     assert str(tmp_path) not in written, "no path of the machine"
     assert "points lost in contexts" in out and "<= 1.3" in out and "compacting: 1 session" in err
+
+
+def test_a_run_without_timing_measures_what_is_lost_alone(bench: Run, data: Path, tmp_path: Path) -> None:
+    code, _, err = bench("--data", data, "--quick", "--no-timing", "--json", tmp_path / "out.json")
+    assert code == 0 and "timing" not in err
+    figures = json.loads((tmp_path / "out.json").read_text("utf-8"))["results"]
+    assert "cost" not in figures and figures["points_lost_in_contexts"]
 
 
 def test_a_run_without_data_of_its_own_is_refused_before_anything_is_measured(bench: Run) -> None:

@@ -1,4 +1,5 @@
-"""One session for each conversation; every question asked inside it, before and after its older part is compacted.
+"""One session for each conversation; every question asked inside it and in a new one, before and after its older part
+is compacted.
 
 Laws: as in the retrieval benchmark, the product sees nothing of labels. The two ways are asked in two stores that were
 one until then, so that no question has changed what the other way finds.
@@ -21,6 +22,8 @@ from libravdb_memory.store.protocol import Progress
 from libravdb_memory.summaries import Node
 
 SESSION = "session"
+FROM = {"ctx": SESSION, "ctx_new": "a new session"}
+"""Where a question is asked, by the name of the measure: in the session itself, and in one that has no turns yet."""
 DEPTH = 10
 _PAGE = 1_000
 
@@ -90,20 +93,26 @@ class Asking:
         return {f"R@{DEPTH}": recall([hit.id for hit in hits], question.gold, DEPTH)}
 
     def _assembled(self, user: Speaking, question: Question) -> dict[str, float]:
-        covering = self._covering.get(user.user, NOTHING_COVERED)
         values: dict[str, float] = {}
-        for budget in BUDGETS:
-            context = self._memory.context(question.text, user=user.user, session=SESSION, budget=budget)
-            self.degraded.update(context.degraded)
-            self._memory.wait()
-            offer, assembly = context.receipt.offer, context.assembly
-            found = [seen(offer, assembly, user, gold, covering) for gold in question.gold]
-            values[f"ctx@{budget}"] = sum(each.told for each in found) / len(found)
-            values[f"ctx_words@{budget}"] = sum(each.shown for each in found) / len(found)
-            held = [item for item in assembly.items if item.id in covering.summaries]
-            values[f"ctx_tokens@{budget}"] = float(context.tokens)
-            values[f"ctx_tokens@{budget}_of_summaries"] = float(sum(item.tokens for item in held))
+        for name, session in FROM.items():
+            for budget in BUDGETS:
+                values |= self._contained(user, question, name, session, budget)
         return values
+
+    def _contained(self, user: Speaking, question: Question, name: str, session: str, budget: int) -> dict[str, float]:
+        covering = self._covering.get(user.user, NOTHING_COVERED)
+        context = self._memory.context(question.text, user=user.user, session=session, budget=budget)
+        self.degraded.update(context.degraded)
+        self._memory.wait()
+        offer, assembly = context.receipt.offer, context.assembly
+        found = [seen(offer, assembly, user, gold, covering) for gold in question.gold]
+        held = [item for item in assembly.items if item.id in covering.summaries]
+        return {
+            f"{name}@{budget}": sum(each.told for each in found) / len(found),
+            f"{name}_words@{budget}": sum(each.shown for each in found) / len(found),
+            f"{name}_tokens@{budget}": float(context.tokens),
+            f"{name}_tokens@{budget}_of_summaries": float(sum(item.tokens for item in held)),
+        }
 
 
 def _below(memory: Memory, node: Node) -> tuple[Turn, ...]:

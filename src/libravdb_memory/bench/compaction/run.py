@@ -15,7 +15,7 @@ from typing import Any
 
 from libravdb_memory.bench import figures, machine
 from libravdb_memory.bench.compaction import cost
-from libravdb_memory.bench.compaction.asking import DEPTH, SESSION, Asking, Compacted, compacted, one_session_each
+from libravdb_memory.bench.compaction.asking import DEPTH, FROM, SESSION, Asking, Compacted, compacted, one_session_each
 from libravdb_memory.bench.compaction.kept import facts_kept, reached
 from libravdb_memory.bench.retrieval.asking import BUDGETS, Answered, Speaking, ingest
 from libravdb_memory.bench.retrieval.compare import compare
@@ -39,6 +39,7 @@ _QUICK_QUESTIONS = 12
 class Options:
     data: tuple[Path, ...]
     quick: bool = False
+    timing: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,10 +63,12 @@ def run(options: Options, stage: Stage) -> dict[str, Any]:
     with tempfile.TemporaryDirectory(prefix="libravdb-bench-") as folder:
         config = load_config(overrides={"db_path": Path(folder) / "before", "compaction.trigger_tokens": 0})
         measured = _measured(config, Path(folder), users, stage)
-        with stage("timing", "rounds") as progress:
-            costs = cost.measured(data, config, Path(folder), sizes, progress)
+        results = _quality(users, measured)
+        if options.timing:
+            with stage("timing", "rounds") as progress:
+                results["cost"] = cost.measured(data, config, Path(folder), sizes, progress)
     return {
-        "results": {**_quality(users, measured), "cost": costs},
+        "results": results,
         "targets_meant_for_these_sizes": not options.quick,
         "data": [described(part) for part in data],
         "compared": _compared(measured.before, measured.after),
@@ -125,7 +128,9 @@ def _quality(users: Sequence[Speaking], measured: _Measured) -> dict[str, Any]:
     compared = _compared(measured.before, measured.after)
     done = measured.compactions
     return {
-        "points_lost_in_contexts": {f"ctx@{budget}": _lost(compared, budget) for budget in BUDGETS},
+        "points_lost_in_contexts": {
+            f"{name}@{budget}": _lost(compared, name, budget) for name in FROM for budget in BUDGETS
+        },
         "reached_by_expansion": reached(users, measured.sessions),
         f"search_R@{DEPTH}": {"before": compared[f"R@{DEPTH}"]["old"], "after": compared[f"R@{DEPTH}"]["new"]},
         "facts_kept": facts_kept(measured.sessions.values(), measured.rules),
@@ -141,15 +146,15 @@ def _quality(users: Sequence[Speaking], measured: _Measured) -> dict[str, Any]:
     }
 
 
-def _lost(compared: Mapping[str, Any], budget: int) -> dict[str, Any]:
+def _lost(compared: Mapping[str, Any], name: str, budget: int) -> dict[str, Any]:
     """By how many points of a hundred contexts are worse; less than 0 where they are better."""
-    told, words = compared[f"ctx@{budget}"], compared[f"ctx_words@{budget}"]
+    told, words = compared[f"{name}@{budget}"], compared[f"{name}_words@{budget}"]
     details = {
         "before": told["old"],
         "after": told["new"],
         "interval": [_points(told["high"]), _points(told["low"])],
         "after_word_for_word": words["new"],
-        "tokens_of_summaries": round(compared["summaries"][budget], 1),
+        "tokens_of_summaries": round(compared["summaries"][f"{name}@{budget}"], 1),
     }
     points = _points(told["difference"])
     return figures.at_most(points, MOST_POINTS, **details) if budget == JUDGED_AT else {"value": points, **details}
@@ -165,7 +170,11 @@ def _compared(before: Sequence[Answered], after: Sequence[Answered]) -> dict[str
     rows = [{answer.key: answer.measures for answer in answers} for answers in (before, after)]
     names = dict.fromkeys(name for row in rows[1].values() for name in row if "tokens" not in name)
     metrics = compare({"questions": rows[0]}, {"questions": rows[1], "overall": names}, keys)["metrics"]
-    spent = {budget: _mean([rows[1][key][f"ctx_tokens@{budget}_of_summaries"] for key in keys]) for budget in BUDGETS}
+    spent = {
+        f"{name}@{budget}": _mean([rows[1][key][f"{name}_tokens@{budget}_of_summaries"] for key in keys])
+        for name in FROM
+        for budget in BUDGETS
+    }
     return {**metrics, "summaries": spent}
 
 

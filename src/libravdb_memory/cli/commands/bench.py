@@ -129,17 +129,20 @@ def bench_retrieval(invocation: Invocation, /, out: str | None, no_context: bool
     type=click.Path(exists=True, path_type=Path),
     help="Conversations with labelled questions: a JSON file or a folder of them; may be given again.",
 )
+@click.option("--timing/--no-timing", default=True, help="Measure the time it takes too; minutes more.")
 @json_option
 @quick_option
 @click.pass_obj
-def bench_compaction(invocation: Invocation, data: tuple[Path, ...], out: str | None, quick: bool) -> None:
+def bench_compaction(
+    invocation: Invocation, data: tuple[Path, ...], timing: bool, out: str | None, quick: bool
+) -> None:
     """What contexts lose when sessions are compacted, which facts summaries keep, and what it costs."""
     from libravdb_memory.bench.compaction.run import Options, run
 
     _refuse_unwritable(out)
     if not data and not _OWN_DATA.is_dir():
         raise click.UsageError(f"there is no {_OWN_DATA} here: name a file with --data")
-    results = run(Options(data or (_OWN_DATA,), quick), invocation.terminal.progress)
+    results = run(Options(data or (_OWN_DATA,), quick, timing), invocation.terminal.progress)
     _show(invocation, results, out, table(_rows({"results": results["results"]})))
 
 
