@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from pathlib import Path
 
 import libravdb_memory
 
@@ -31,6 +32,16 @@ PUBLIC_NAMES = [
 def test_the_public_names_are_exactly_these() -> None:
     assert sorted(libravdb_memory.__all__) == sorted(PUBLIC_NAMES)
     assert all(hasattr(libravdb_memory, name) for name in PUBLIC_NAMES)
+
+
+def test_secrets_are_masked_in_one_place() -> None:
+    source = Path(libravdb_memory.__file__).parent
+    names = [
+        file.relative_to(source).as_posix()
+        for file in source.rglob("*.py")
+        if "ingest.secrets import" in file.read_text()
+    ]
+    assert [name for name in names if not name.startswith("ingest/secrets/")] == ["masking.py"]
 
 
 def test_importing_the_package_imports_nothing_heavy() -> None:

@@ -182,9 +182,14 @@ def host(service: Service, user: str, session: str, turn: str, text: str) -> Non
     session_lifecycle_hint(service, Hint("session_end", reason=f"{session} ended", session_id=session))
 
 
-def test_a_turn_goes_with_the_copies_that_hosts_made_of_it(memory: Memory, config: Config, tmp_path: Path) -> None:
+@pytest.mark.parametrize("first", [SESSION, "another"])
+def test_a_turn_goes_with_the_copies_that_hosts_made_of_it(
+    memory: Memory, config: Config, tmp_path: Path, first: str
+) -> None:
+    """Two sessions number their turns alike; the copy that came first has the plain id."""
     service = served(memory, config)
-    for session, text in ((SESSION, FACT), ("another", "the harbour is shut")):
+    spoken = ((SESSION, FACT), ("another", "the harbour is shut"))
+    for session, text in sorted(spoken, key=lambda said: said[0] != first):
         given: dict[str, Json] = {"userId": USER, "sessionId": session, "role": "user"}
         insert_session_turn(service, SessionTurn(session, f"{session}:{VICTIM}", text, given))
         for kind in ("user", "turns"):
@@ -237,6 +242,15 @@ def test_a_user_goes_with_copies_notes_hints_and_links(memory: Memory, config: C
     assert {entry.session for entry in service.journal.entries()} == {"shared", "s"}
     assert links.owner_of(memory.store, "subagent") is None
     assert memory.status().turns == 2
+
+
+def test_what_is_noted_of_somebody_else_stays_although_they_have_said_nothing(memory: Memory, config: Config) -> None:
+    service = served(memory, config)
+    host(service, USER, "shared", "t1", "the harbour is shut")
+    sessions.note(memory.store, "shared", "carol")
+    memory.erase(user=USER)
+    assert sessions.noted(memory.store, "shared") == ("carol",)
+    assert [entry.session for entry in service.journal.entries()] == ["shared"]
 
 
 def test_a_user_whose_name_begins_another_s_leaves_the_other_whole(memory: Memory, config: Config) -> None:
