@@ -213,19 +213,24 @@ def test_a_daemon_over_tcp_is_reached_with_the_owner_s_token_from_its_own_home_a
     assert find_daemon(data, tmp_path) is None
 
 
-def test_a_note_of_another_process_is_not_believed(daemons: Daemons, tmp_path: Path) -> None:
-    """The store is had by this process, and the note is of a daemon that has another."""
+def test_a_store_that_another_process_has_is_not_asked_of_a_daemon(daemons: Daemons, tmp_path: Path) -> None:
+    """This process has it. The home's daemon has another one; then this process says to be that daemon itself."""
     daemon = daemons()
     home = tmp_path / "home"
     config = load_config(environ={"LIBRAVDB_HOME": str(home), "LIBRAVDB_EMBEDDING_BACKEND": "hashed"})
     program = (
         "import sys; from pathlib import Path; from libravdb_memory.serve.bridge.finding import find_daemon;"
-        "print(find_daemon(Path(sys.argv[1]) / 'data.libravdb', Path(sys.argv[1])))"
+        "print(find_daemon(*map(Path, sys.argv[1:])))"
     )
-    with Memory.open(config=config), announced(home, daemon.endpoint):
-        command = [sys.executable, "-c", program, str(home)]
-        done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=True)
-    assert done.stdout == "None\n"
+
+    def found_elsewhere(of: Path) -> str:
+        command = [sys.executable, "-c", program, str(home / "data.libravdb"), str(of)]
+        return subprocess.run(command, capture_output=True, text=True, timeout=60, check=True).stdout
+
+    with Memory.open(config=config):
+        assert found_elsewhere(daemons.home) == "None\n"
+        with announced(home, daemon.endpoint):
+            assert found_elsewhere(home) == "None\n"
 
 
 def test_a_daemon_of_another_version_is_told_and_not_talked_to(

@@ -100,7 +100,6 @@ class RemoteMemory(Remote):
     search = _verb(Memory, Memory.search)
     get = _verb(Memory, Memory.get)
     original = _verb(Memory, Memory.original)
-    original = _verb(Memory, Memory.original)
     load_document = _verb(Memory, Memory.load_document)
     remove_document = _verb(Memory, Memory.remove_document)
     documents = _verb(Memory, Memory.documents)
