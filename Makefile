@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test unit wheel crash mutants laws-long keystone-long delivery-long faults-long fuzz-long bench-store bench-embed bench-context bench-retrieval bench-compaction bench-peers ablation model-check clean
+.PHONY: help setup demo test unit wheel crash mutants laws-long keystone-long delivery-long faults-long fuzz-long bench-store bench-embed bench-context bench-retrieval bench-compaction bench-load bench-peers ablation model-check clean
 
 help: ## list the targets
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | awk -F':.*## ' '{printf "  %-16s %s\n", $$1, $$2}'
@@ -72,6 +72,9 @@ bench-retrieval: $(READY) ## measure what recall finds; DATA=file or folder of l
 
 bench-compaction: $(READY) ## measure what compaction loses and costs; DATA=file or folder of labelled conversations
 	@$(BIN)/libravdb bench compaction --data "$(or $(DATA),benchmarks/data/technical)" --json benchmarks/results/compaction.json
+
+bench-load: $(READY) ## measure what the daemon bears: 64 clients for a minute on 20,000 turns, and what a call to it costs
+	@$(BIN)/libravdb bench load --json benchmarks/results/load.json
 
 ablation: $(READY) ## measure what each signal of recall is worth; DATA="FILE ..." of labelled conversations
 	@$(BIN)/python tools/ablation.py --json benchmarks/results/ablation.json --data $(DATA)

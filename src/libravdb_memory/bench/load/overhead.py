@@ -42,6 +42,9 @@ def overhead(
         place = crowd.place(number)
         return client.get(f"t{number}", user=place["userId"], session=place["sessionId"])
 
+    def nothing(_: int) -> object:
+        return line.call("health")
+
     def costly_direct(number: int) -> object:
         place = crowd.place(number)
         return memory.context(_prompt(number), user=place["userId"], session=place["sessionId"], budget=BUDGET)
@@ -49,13 +52,16 @@ def overhead(
     def costly_daemon(number: int) -> object:
         return line.call("assemble_context", **crowd.place(number), prompt=_prompt(number), budget=BUDGET)
 
-    cheap = in_turn((cheap_direct, cheap_daemon, cheap_client), rounds[0], crowd.turns, 0.0, _shown(progress, 0, total))
+    cheap = in_turn(
+        (cheap_direct, cheap_daemon, cheap_client, nothing), rounds[0], crowd.turns, 0.0, _shown(progress, 0, total)
+    )
     costly = in_turn(
         (costly_direct, costly_daemon), rounds[1], crowd.turns, _PAUSE_S, _shown(progress, rounds[0], total)
     )
     return {
         "memory_get_ms": _over(cheap[0], cheap[1], through_python_client=_difference(cheap[0], cheap[2])),
         "assemble_context_ms": _over(costly[0], costly[1]),
+        "call_that_does_nothing": figures.spread(cheap[3]),
     }
 
 

@@ -20,6 +20,7 @@ from libravdb_memory.serve.gauges import resident_bytes
 from libravdb_memory.store.protocol import Progress
 
 _SAMPLES = 120
+_FEWEST = 3
 
 
 @dataclass(slots=True)
@@ -86,10 +87,14 @@ async def _watch(pid: int, pressed: Pressed, began: float, seconds: float, progr
         await asyncio.sleep(seconds / _SAMPLES)
 
 
-def growth(resident: Sequence[tuple[float, int]], seconds: float) -> tuple[float, float] | None:
-    """Resident MB after the warm-up, the first third, and at the end: each the mean over a tenth of the time."""
-    after = [size for at, size in resident if seconds / 3 <= at < seconds * (1 / 3 + 0.1)]
-    last = [size for at, size in resident if at >= seconds * 0.9]
-    if not after or not last:
+def growth(resident: Sequence[tuple[float, int]]) -> tuple[float, float] | None:
+    """Resident MB after the warm-up, the first third, and at the end: each the mean of a tenth of the samples."""
+    sizes = [size for _, size in resident]
+    if len(sizes) < _FEWEST:
         return None
-    return sum(after) / len(after) / 1e6, sum(last) / len(last) / 1e6
+    window, warm = max(len(sizes) // 10, 1), len(sizes) // 3
+    return _mean_mb(sizes[warm : warm + window]), _mean_mb(sizes[-window:])
+
+
+def _mean_mb(sizes: Sequence[int]) -> float:
+    return sum(sizes) / len(sizes) / 1e6

@@ -106,7 +106,7 @@ def _of_method(seconds: Sequence[float], during_s: float) -> dict[str, Any]:
 
 
 def _memory(pressed: Pressed) -> dict[str, Any]:
-    found = growth(pressed.resident, pressed.seconds)
+    found = growth(pressed.resident)
     if found is None:
         return {"value": None, "reason": "this system does not tell what a process takes up"}
     after, last = found
