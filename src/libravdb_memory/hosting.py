@@ -10,23 +10,16 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol, TypeGuard, cast
+from typing import TypeGuard, cast
 
 from libravdb_memory.assemble.messages import Message, as_turns, message_text
-from libravdb_memory.errors import ConflictError, InvalidInputError
+from libravdb_memory.errors import InvalidInputError
 from libravdb_memory.identity import Json, canonical_json
 from libravdb_memory.ingest.turns import turn_of
 from libravdb_memory.masking import Masking
-from libravdb_memory.model import Turn
 from libravdb_memory.namespaces import history_of
 from libravdb_memory.store.paging import every
 from libravdb_memory.store.protocol import Equals, Store
-
-
-class Ingest(Protocol):
-    def __call__(
-        self, text: str, *, user: str, session: str, role: str, id: str | None, metadata: dict[str, Json]
-    ) -> Turn: ...
 
 
 def checked_messages(given: object) -> tuple[Message, ...]:
@@ -76,26 +69,20 @@ def _is_list(value: object) -> TypeGuard[Sequence[object]]:
     return isinstance(value, Sequence) and not isinstance(value, str | bytes | bytearray | memoryview)
 
 
-def store_messages(
-    store: Store, ingest: Ingest, masking: Masking, namespace: str, session: str, messages: Sequence[Message]
-) -> tuple[Turn, ...]:
-    """Store the messages that the session does not hold yet; returns what was stored."""
+def not_held(
+    store: Store, masking: Masking, namespace: str, session: str, messages: Sequence[Message]
+) -> tuple[Said, ...]:
+    """Of what was said in the messages, that which the session does not hold yet."""
     if not messages:
         return ()
-    held = _held(store, history_of(namespace), session)
-    stored: list[Turn] = []
+    held, missing = _held(store, history_of(namespace), session), list[Said]()
     for said in spoken(messages):
         as_kept = said.role, masking.text(said.text)
         if held[as_kept]:
             held[as_kept] -= 1
-            continue
-        how = {"user": namespace, "session": session, "role": said.role}
-        try:
-            turn = ingest(said.text, **how, id=said.id, metadata=dict(said.facts))
-        except ConflictError:  # a host that lets a message be edited keeps its id: both versions were said
-            turn = ingest(said.text, **how, id=None, metadata=dict(said.facts))
-        stored.append(turn)
-    return tuple(stored)
+        else:
+            missing.append(said)
+    return tuple(missing)
 
 
 @dataclass(frozen=True, slots=True)

@@ -35,6 +35,7 @@ from libravdb_memory.engines.summarising.select import make_summariser
 from libravdb_memory.engines.token_counter import make_counter
 from libravdb_memory.errors import (
     AmbiguousIdError,
+    ConflictError,
     EngineError,
     FingerprintMismatchError,
     InvalidInputError,
@@ -47,7 +48,7 @@ from libravdb_memory.forgetting import Forgetting
 from libravdb_memory.gate.score import Decision
 from libravdb_memory.gathering import Source
 from libravdb_memory.gating import DURABLE, JUDGED, Gatekeeper
-from libravdb_memory.hosting import checked_messages, store_messages
+from libravdb_memory.hosting import Said, checked_messages, not_held
 from libravdb_memory.identity import Json
 from libravdb_memory.indexing import Indexer, IndexingState
 from libravdb_memory.ingest.partition import Partition
@@ -88,6 +89,8 @@ from libravdb_memory.usage import ENOUGH, REGRET, Usage
 if TYPE_CHECKING:
     from libravdb_memory.compacting import Compaction, Compactor
 
+_TOGETHER = 128
+"""Messages of a host that are stored in one commit."""
 _READ = 3
 """Hits of a search that count as used: one who searches reads the first few."""
 
@@ -249,28 +252,69 @@ class Memory:
         """
         self._refuse_closed()
         now = _now_ms()
-        moment = now if ts is None else milliseconds("ts", ts)
         said = checked_turn(
             text,
             user=resolve_namespace(user, session, session_key=session_key, agent_id=agent_id),
             session=session_name(session),
             role=role,
-            ts=moment,
-            turn_id=f"{now:012x}{secrets.token_hex(5)}" if id is None else id,
+            ts=now if ts is None else milliseconds("ts", ts),
+            turn_id=_new_id(now) if id is None else id,
             speaker=speaker,
             metadata=metadata,
         )
-        turn = self._masking.turn(said)
-        writes: list[Write] = [Put(draft_of(turn), append_only=True, ts_given=ts is not None)]
-        if turn.masked:
-            key = Key(history_of(turn.user), turn.id, turn.session)
-            writes.append(Mark(key, MASKED, self._masking.note(said, turn.masked), overwrite=False))
+        turn, writes = self._written(said, ts_given=ts is not None)
         commit = self._store.commit(writes)
         if not commit.fresh[0]:
             return replace(turn_of(commit.records[0]), masked=turn.masked)
         self._indexer.notify()
         self._overflow.notice(turn.user, turn.session, self._counter.count(turn.text))
         return turn
+
+    def ingest_messages(self, messages: Sequence[Message], *, user: str, session: str) -> tuple[Turn, ...]:
+        """Store those messages of a host that the session does not hold yet; many cost little more than one."""
+        self._refuse_closed()
+        namespace, name = resolve_namespace(user), session_name(session)
+        missing = not_held(self._store, self._masking, namespace, name, messages)
+        stored: list[Turn] = []
+        for start in range(0, len(missing), _TOGETHER):
+            stored += self._stored_together(missing[start : start + _TOGETHER], namespace, name)
+        return tuple(stored)
+
+    def _stored_together(self, said: Sequence[Said], namespace: str, session: str) -> list[Turn]:
+        now = _now_ms()
+        turns = [
+            checked_turn(
+                each.text,
+                user=namespace,
+                session=session,
+                role=each.role,
+                ts=each.ts or now,
+                turn_id=each.id or _new_id(now),
+                speaker=None,
+                metadata=each.facts,
+            )
+            for each in said
+        ]
+        written = [self._written(turn, ts_given=each.ts is not None) for turn, each in zip(turns, said, strict=True)]
+        try:
+            self._store.commit([write for _, writes in written for write in writes])
+        except ConflictError:  # a host that lets a message be edited keeps its id: both versions were said
+            if len(said) > 1:
+                return [turn for each in said for turn in self._stored_together([each], namespace, session)]
+            return self._stored_together([replace(said[0], id=None)], namespace, session)
+        self._indexer.notify()
+        for turn, _ in written:
+            self._overflow.notice(turn.user, turn.session, self._counter.count(turn.text))
+        return [turn for turn, _ in written]
+
+    def _written(self, said: Turn, *, ts_given: bool) -> tuple[Turn, list[Write]]:
+        """The turn as it is kept, and what puts it there."""
+        turn = self._masking.turn(said)
+        writes: list[Write] = [Put(draft_of(turn), append_only=True, ts_given=ts_given)]
+        if turn.masked:
+            key = Key(history_of(turn.user), turn.id, turn.session)
+            writes.append(Mark(key, MASKED, self._masking.note(said, turn.masked), overwrite=False))
+        return turn, writes
 
     # ── turns out ────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -410,7 +454,7 @@ class Memory:
         )
         if mode == "own":
             leaving = self._builder.dropped(request)
-            store_messages(self._store, self.ingest, self._masking, request.namespace, request.session, leaving)
+            self.ingest_messages(leaving, user=request.namespace, session=request.session)
         with self._building:
             built = self._builder.build(request)
         self._usage.note(built.used)
@@ -661,6 +705,10 @@ def _refuse_other_space(store: Store, embedder: Embedder) -> None:
 def _as_turn(record: Record, masked: Mapping[int, Mapping[str, Json]]) -> Turn:
     turn = spoken(node_of(record)) if is_summary(record) else turn_of(record)
     return masked_in(turn, masked.get(record.ref))
+
+
+def _new_id(now_ms: int) -> str:
+    return f"{now_ms:012x}{secrets.token_hex(5)}"
 
 
 def _now_ms() -> int:

@@ -14,6 +14,7 @@ export const ID = "libravdb-memory";
 const COMPACT_MS = 60_000;
 const CHARACTERS_PER_TOKEN = 4;
 const SMALLER = 0.7;
+const UNDER_TARGET = "already under target"; // words by which hosts know that a turn may go on
 const GONE = new Set(["deleted", "swept"]);
 
 /** @param {Link} link */
@@ -42,6 +43,7 @@ export function engine(link) {
 
     /** @param {AssembleParams} params @returns {Promise<Assembled>} */
     async assemble(params) {
+      link.windows.begin(params.sessionId);
       try {
         return await assembled(link, params);
       } catch (error) {
@@ -54,7 +56,7 @@ export function engine(link) {
     /** @param {TurnParams} params @returns {Promise<{ status: "committed" | "duplicate" }>} */
     async commitTurn(params) {
       const stored = params.isHeartbeat ? undefined : await delivered(link, params, params.advancementKey ?? "", params.messages);
-      link.windows.widen(params.sessionId);
+      link.windows.end(params.sessionId);
       return { status: stored?.fresh === 0 ? "duplicate" : "committed" };
     },
 
@@ -63,7 +65,7 @@ export function engine(link) {
       const fresh = params.messages.slice(params.prePromptMessageCount ?? 0);
       if (params.isHeartbeat || fresh.length === 0) return;
       await delivered(link, params, keyOf(fresh, params.prePromptMessageCount ?? 0), fresh).catch((error) => link.away("afterTurn", error));
-      link.windows.widen(params.sessionId);
+      link.windows.end(params.sessionId);
     },
 
     /** @param {Conversation & { message: Message, isHeartbeat?: boolean }} params */
@@ -82,9 +84,13 @@ export function engine(link) {
       return { changed: false, bytesFreed: 0, rewrittenEntries: 0 };
     },
 
-    /** The transcript stays as it is; old turns are covered by summaries in memory, and the next window is smaller. @param {CompactParams} params */
+    /**
+     * The transcript stays as it is: old turns are covered by summaries in memory, and every prompt is assembled within
+     * its budget. In the middle of a turn this means that the model found a prompt too large: the next is smaller.
+     * @param {CompactParams} params
+     */
     async compact(params) {
-      link.windows.narrow(params.sessionId, SMALLER);
+      const smaller = link.windows.narrow(params.sessionId, SMALLER);
       try {
         const done = await unlessAborted(
           link.daemon.call("memory_compact", await link.where(params), { timeoutMs: COMPACT_MS }),
@@ -92,9 +98,11 @@ export function engine(link) {
         );
         const tokensBefore = params.currentTokenCount ?? done.sourceTokens;
         const result = { tokensBefore, tokensAfter: Math.max(tokensBefore - done.sourceTokens + done.tokens, 0) };
-        return { ok: true, compacted: done.turns > 0, ...(done.reason ? { reason: done.reason } : {}), result };
+        const compacted = smaller || done.turns > 0;
+        return { ok: true, compacted, ...(compacted ? {} : { reason: `${UNDER_TARGET}: ${done.reason}` }), result };
       } catch (error) {
-        return { ok: false, compacted: false, reason: link.away("compact", error) };
+        const reason = `${UNDER_TARGET}; memory is away: ${link.away("compact", error)}`;
+        return { ok: smaller, compacted: smaller, reason };
       }
     },
 

@@ -14,6 +14,8 @@ export class Windows {
     this.starts = new Map();
     /** @type {Map<string, number>} */
     this.shares = new Map();
+    /** @type {Set<string>} */
+    this.open = new Set();
   }
 
   /** @param {string | undefined} session @param {Message[]} kept */
@@ -38,14 +40,22 @@ export class Windows {
     return messages.filter((_, place) => place === first || place >= second);
   }
 
-  /** The model found a window too large, whatever was counted. @param {string | undefined} session @param {number} by */
-  narrow(session, by) {
-    if (session) this.shares.set(session, (this.shares.get(session) ?? 1) * by);
+  /** A prompt was made, and the turn is not over. @param {string | undefined} session */
+  begin(session) {
+    if (session) this.open.add(session);
   }
 
-  /** A turn went well. @param {string | undefined} session */
-  widen(session) {
+  /** The turn went well. @param {string | undefined} session */
+  end(session) {
+    this.open.delete(session ?? "");
     this.shares.delete(session ?? "");
+  }
+
+  /** Smaller windows until this turn is over. @param {string | undefined} session @param {number} by @returns {boolean} whether one is under way */
+  narrow(session, by) {
+    if (!session || !this.open.has(session)) return false;
+    this.shares.set(session, (this.shares.get(session) ?? 1) * by);
+    return true;
   }
 
   /** @param {string | undefined} session @param {number | undefined} tokens */

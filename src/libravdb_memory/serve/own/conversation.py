@@ -8,7 +8,7 @@ from functools import partial
 from typing import Any, Literal
 
 from libravdb_memory.errors import ConflictError
-from libravdb_memory.hosting import checked_messages, spoken, store_messages
+from libravdb_memory.hosting import checked_messages, spoken
 from libravdb_memory.identity import Json
 from libravdb_memory.model import Turn
 from libravdb_memory.namespaces import history_of
@@ -99,8 +99,7 @@ def after_turn(service: Service, params: AfterTurn) -> Result:
     namespace, key = params.namespace, (params.advancement_key or "").strip()
     sessions = epochs.names(service.store, namespace, params.session)
     if not key:
-        session = sessions[0]
-        stored = store_messages(service.store, memory.ingest, memory.masking, namespace, session, messages)
+        stored = memory.ingest_messages(messages, user=namespace, session=sessions[0])
         return {"ok": True, "stored": len(stored), "fresh": len(stored), "masked": _masked_in(stored)}
     turns, fresh = list[Turn](), 0
     session = _first_delivered(service, namespace, sessions, [f"{key}:{said.at}" for said in spoken(messages)])

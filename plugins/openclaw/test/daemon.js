@@ -1,0 +1,88 @@
+/** A real daemon in a process of its own, a plugin as its host loads it, and a wire between them that can be cut. */
+import { spawn } from "node:child_process";
+import { mkdtempSync, rmSync } from "node:fs";
+import { connect, createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { once } from "node:events";
+import { Link } from "../src/link.js";
+import { Settings } from "../src/settings.js";
+import { engine } from "../src/engine.js";
+
+const PYTHON = process.env.TEST_PYTHON ?? "python3";
+
+/** Everything a test needs; `t` ends it. */
+export async function stage(t, settings = {}) {
+  const folder = mkdtempSync(join(tmpdir(), "lvdb-"));
+  const made = { folder, home: join(folder, "home"), daemon: undefined, warnings: [] };
+  t.after(async () => {
+    made.link.daemon.close();
+    await kill(made);
+    rmSync(folder, { recursive: true, force: true });
+  });
+  made.link = linkTo(made, settings);
+  made.engine = engine(made.link);
+  await start(made);
+  return made;
+}
+
+/** Another process of the host, over the same spool. */
+export function linkTo(made, settings = {}) {
+  const logger = { info() {}, warn: (text) => made.warnings.push(text) };
+  return new Link(new Settings({ home: made.home, userId: "ada", timeoutMs: 3000, ...settings }), join(made.folder, "spool"), logger);
+}
+
+export async function start(made, ...more) {
+  const kept = Object.entries(process.env).filter(([name]) => !name.startsWith("LIBRAVDB_"));
+  const environment = { ...Object.fromEntries(kept), LIBRAVDB_HOME: made.home, LIBRAVDB_EMBEDDING_BACKEND: "hashed" };
+  made.daemon = spawn(PYTHON, ["-m", "libravdb_memory", "serve", ...more], { env: environment, stdio: ["ignore", "pipe", "ignore"] });
+  const ended = once(made.daemon, "exit").then(() => Promise.reject(new Error("the daemon did not start")));
+  const [line] = await Promise.race([once(made.daemon.stdout, "data"), ended]);
+  ended.catch(() => {});
+  made.endpoint = String(line).trim();
+}
+
+export async function kill(made) {
+  const { daemon } = made;
+  if (!daemon || daemon.exitCode !== null || daemon.signalCode !== null) return;
+  daemon.kill("SIGKILL");
+  await once(daemon, "exit");
+}
+
+/** Until what waits was delivered; after an absence the plugin lets a moment pass. */
+export async function delivered(link) {
+  for (let tries = 0; tries < 400; tries += 1) {
+    if (await link.spool.catchUp()) return;
+    await new Promise((resolve) => setTimeout(resolve, 25));
+  }
+  throw new Error("turns still wait");
+}
+
+/** A wire that writes down what goes through, and can keep answers back. */
+export async function wire(t, made) {
+  const seen = { calls: [], path: join(made.folder, "wire.sock"), silent: false, loseNext: false };
+  const server = createServer((client) => {
+    const daemon = connect(join(made.home, "run", "libravdb.sock"));
+    const end = () => (client.destroy(), daemon.destroy());
+    client.on("data", (data) => {
+      for (const line of String(data).split("\n").filter(Boolean)) seen.calls.push(JSON.parse(line));
+      daemon.write(data);
+    });
+    daemon.on("data", (data) => {
+      if (seen.loseNext) return (seen.loseNext = false), end();
+      if (!seen.silent) client.write(data);
+    });
+    for (const side of [client, daemon]) side.on("error", end).on("close", end);
+  });
+  server.listen(seen.path);
+  await once(server, "listening");
+  t.after(() => server.close());
+  return seen;
+}
+
+export const user = (content, timestamp) => ({ role: "user", content, timestamp });
+export const assistant = (text, timestamp) => ({ role: "assistant", content: [{ type: "text", text }], timestamp, usage: { input: 1 }, provider: "p" });
+export const texts = async (made, sessionId, owner = { userId: "ada" }) => {
+  const told = await made.link.daemon.call("memory_history", { ...owner, sessionId }, { insist: true });
+  return told.entries.flatMap((entry) => (entry.kind === "turn" ? [entry.text] : [`<${entry.kind}>`]));
+};
