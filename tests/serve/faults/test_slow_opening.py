@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import signal
+import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -15,6 +16,7 @@ from tests.serve.process import Daemons
 from libravdb_memory.errors import StoreClosedError, StoreReadOnlyError
 from libravdb_memory.serve.opening import Opening
 from libravdb_memory.serve.running import running
+from libravdb_memory.serve.service import Opened
 
 ADA = {"userId": "ada", "sessionId": "s1"}
 TURN = {**ADA, "id": "t1", "text": "said while it opened"}
@@ -95,13 +97,20 @@ def test_a_store_that_does_not_open_at_all_is_told_to_who_waits_and_ends_the_dae
 
 
 def test_a_failure_is_raised_at_once_where_it_comes_at_once_and_later_to_all_who_ask(tmp_path: Path) -> None:
-    def fails() -> None:
+    asked = threading.Event()
+
+    def fails() -> Opened:
+        asked.wait(60)
         raise StoreReadOnlyError(tmp_path)
 
-    opening = Opening(fails, tmp_path)  # type: ignore[arg-type]
+    def owned() -> bool:
+        asked.set()
+        return False
+
+    opening = Opening(fails, tmp_path)
     told: list[str] = []
     with pytest.raises(StoreReadOnlyError):
-        opening.start(0, lambda: False)
+        opening.start(0, owned)
     with pytest.raises(StoreReadOnlyError):
         opening.opened()
     opening.then(lambda: told.append("late"))

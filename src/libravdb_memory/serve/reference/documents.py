@@ -78,7 +78,7 @@ def _refuse_watched(service: Service, name: str) -> None:
     """What is read from a watched folder follows its file, and nobody else."""
     found = service.store.get(Key(DOCUMENTS, name))
     root = None if found is None else watched_root(found.metadata)
-    if root is not None and any(source.root == root for source in service.sources()):
+    if root is not None:
         raise ConflictError(name, f"is read from the watched folder {root!r}: change its file")
 
 
