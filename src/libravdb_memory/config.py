@@ -29,6 +29,7 @@ from libravdb_memory.engines.summarising.select import SummarySettings
 from libravdb_memory.errors import ConfigError
 from libravdb_memory.gate.settings import GateSettings
 from libravdb_memory.ingest.secrets.settings import SecretsSettings
+from libravdb_memory.mcp_server.settings import McpSettings
 from libravdb_memory.retrieve.settings import RetrievalSettings
 from libravdb_memory.serve.settings import ServeSettings, TelemetrySettings
 from libravdb_memory.sources.settings import SourcesSettings, split_name
@@ -77,6 +78,7 @@ class Config:
     serve: ServeSettings = field(default_factory=ServeSettings)
     sources: SourcesSettings = field(default_factory=SourcesSettings)
     telemetry: TelemetrySettings = field(default_factory=TelemetrySettings)
+    mcp: McpSettings = field(default_factory=McpSettings)
 
 
 @dataclass(frozen=True, slots=True)

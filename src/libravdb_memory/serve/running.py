@@ -10,13 +10,14 @@ import contextlib
 import json
 import os
 import socket
-from collections.abc import Generator
+from collections.abc import Generator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
 
 from libravdb_memory.errors import ConfigError
+from libravdb_memory.identity import Json
 from libravdb_memory.serve.access import TOKENS_FILE, Tokens
 from libravdb_memory.serve.endpoint import RUN_FOLDER, Endpoint, UnixEndpoint, parse_endpoint
 from libravdb_memory.serve.jsonrpc import encode_request
@@ -76,15 +77,22 @@ def running(home: Path) -> Running | None:
     return Running(note.pid, note.endpoint, health) if health is not None and health.get("pid") == note.pid else None
 
 
-def ask(home: Path, endpoint: str, method: str) -> dict[str, Any] | None:
-    """The result of a call without parameters; None when nobody answers it."""
+def ask(
+    home: Path,
+    endpoint: str,
+    method: str,
+    params: Mapping[str, Json] | None = None,
+    patience_s: float = _PATIENCE_S,
+) -> dict[str, Any] | None:
+    """The result of one call; None when nobody answers it, or with an error."""
     try:
         with connect(parse_endpoint(endpoint)) as connected, connected.makefile("rb") as answers:
+            connected.settimeout(patience_s)
             if not endpoint.startswith("unix:"):
                 token = Tokens(home / TOKENS_FILE).owner().secret
                 connected.sendall(encode_request(0, "authenticate", {"token": token}))
                 answers.readline()
-            connected.sendall(encode_request(1, method, {}))
+            connected.sendall(encode_request(1, method, params or {}))
             answer = cast(object, json.loads(answers.readline()))
     except (OSError, ValueError, ConfigError):
         return None

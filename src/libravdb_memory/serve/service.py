@@ -5,13 +5,16 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
-from libravdb_memory.config import Config
-from libravdb_memory.journal import Journal
-from libravdb_memory.memory import Memory
 from libravdb_memory.serve.metrics import Metrics
-from libravdb_memory.sources.watch import WatchState
-from libravdb_memory.store.protocol import Store
+
+if TYPE_CHECKING:  # a client needs the table of methods, and nothing of what they are carried out with
+    from libravdb_memory.config import Config
+    from libravdb_memory.journal import Journal
+    from libravdb_memory.memory import Memory
+    from libravdb_memory.sources.watch import WatchState
+    from libravdb_memory.store.protocol import Store
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +43,8 @@ class Service:
     @classmethod
     def of(cls, memory: Memory, config: Config, now_ms: Callable[[], int]) -> Service:
         """Over a memory that is open."""
+        from libravdb_memory.journal import Journal
+
         opened = Opened(memory, Journal(memory.store, config.serve.journal_entries), tuple, memory.close)
         return cls(lambda: opened, config, now_ms)
 
