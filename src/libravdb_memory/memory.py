@@ -144,7 +144,12 @@ class Memory:
         self._excluding = excluding
         self._making = threading.Lock()
         self._made: Compactor | None = None
-        self._overflow = Overflow(config.compaction, self._compactor, lambda seconds: self._indexer.wait(seconds))
+        self._overflow = Overflow(
+            config.compaction,
+            self._compactor,
+            lambda seconds: self._indexer.wait(seconds),
+            lambda: self._indexer.notify(),
+        )
         self._owner = os.getpid()
         self._indexer = Indexer(store, embedder, then=self._after_embedding)
         self._beside = Beside()

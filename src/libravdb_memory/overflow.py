@@ -37,14 +37,20 @@ class OverflowState:
 
 class Overflow:
     """`compactor` is asked for when there is something to do. `embedded` waits so many seconds until turns are embedded
-    and says whether they are: that comes first, and a turn that has its vector need not be given one again."""
+    and says whether they are: that comes first, and a turn that has its vector need not be given one again. `stored` is
+    told after each attempt: summaries want vectors too."""
 
     def __init__(
-        self, settings: CompactionSettings, compactor: Callable[[], Compactor], embedded: Callable[[float], bool]
+        self,
+        settings: CompactionSettings,
+        compactor: Callable[[], Compactor],
+        embedded: Callable[[float], bool],
+        stored: Callable[[], None],
     ) -> None:
         self._trigger = settings.trigger_tokens
         self._compactor = compactor
         self._embedded = embedded
+        self._stored = stored
         self._changed = threading.Condition()
         self._piled: dict[tuple[str, str], int] = {}
         self._left: dict[tuple[str, str], int] = {}
@@ -142,7 +148,10 @@ class Overflow:
                 with self._changed:
                     self._piled[mine] = piled
                 return
-            done = compactor.compact(namespace, session, time.time_ns() // 1_000_000, lambda: self._stopping)
+            try:
+                done = compactor.compact(namespace, session, time.time_ns() // 1_000_000, lambda: self._stopping)
+            finally:
+                self._stored()
             self._left[mine] = sum(declined.tokens for declined in done.declined)
             if not done.summaries:
                 return

@@ -137,6 +137,13 @@ def test_enough_piled_up_tokens_start_a_compaction_by_themselves(hashed: Config)
         assert memory._compactor().waiting_tokens("ada", "s") < 500
 
 
+def test_what_a_compaction_by_itself_has_stored_is_embedded_without_another_call(hashed: Config) -> None:
+    with Memory.open(config=replace(hashed, compaction=replace(SMALL, trigger_tokens=500))) as memory:
+        fill(memory, 80)
+        assert memory.wait(60, compaction=True)
+        assert memory.status().summaries and memory.status().indexing.pending == 0
+
+
 def test_rebuilding_makes_every_summary_anew(hashed: Config) -> None:
     with Memory.open(config=replace(hashed, compaction=SMALL)) as memory:
         fill(memory, 60)
