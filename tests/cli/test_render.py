@@ -137,7 +137,16 @@ def test_a_bar_stays_on_one_line_of_a_narrow_terminal(monkeypatch: pytest.Monkey
     monkeypatch.setenv("COLUMNS", str(columns))
     stream = io.StringIO()
     ProgressBar("work", "turns", stream, moving=True).update(5, 10)
-    assert len(stream.getvalue().removeprefix("\r\x1b[K")) < columns and "5/10" in stream.getvalue()
+    begun, drawn = stream.getvalue().split("\r\x1b[K")
+    assert begun == "work …" and len(drawn) < columns and "5/10" in drawn
+
+
+@pytest.mark.parametrize("moving", [False, True])
+def test_work_that_is_not_counted_here_says_what_it_is_and_how_long_it_took(moving: bool) -> None:
+    stream = io.StringIO()
+    ProgressBar("verifying", "pages", stream, moving=moving).finish(failed=False)
+    begun = "verifying …\r\x1b[K" if moving else ""
+    assert re.fullmatch(re.escape(begun) + r"verifying: done in \d+\.\d s\n", stream.getvalue())
 
 
 def test_a_bar_that_fails_says_that_it_stopped() -> None:
