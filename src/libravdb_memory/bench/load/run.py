@@ -15,7 +15,7 @@ from typing import Any
 
 from libravdb_memory.bench import figures, machine
 from libravdb_memory.bench.load.crowd import SHARES, Crowd
-from libravdb_memory.bench.load.filling import fill, settle
+from libravdb_memory.bench.load.filling import fill, settle, settle_judged, write_synthetic
 from libravdb_memory.bench.load.lines import Line
 from libravdb_memory.bench.load.overhead import overhead
 from libravdb_memory.bench.load.pressing import Pressed, growth, press
@@ -31,12 +31,14 @@ _EACH = 10
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """`rounds` of a cheap and of a costly call are compared with the library."""
+    """`rounds` of a cheap and of a costly call are compared with the library. `synthetic`: the turns that are there
+    before it begins get vectors that no model made; only for the bundled one."""
 
     turns: int = 20_000
     connections: int = 64
     seconds: int = 60
     engine: str = "bundled"
+    synthetic: bool = False
     rounds: tuple[int, int] = (2_000, 200)
     folder: Path | None = None
 
@@ -46,9 +48,13 @@ def run(options: Options, stage: Stage) -> dict[str, Any]:
     crowd = Crowd(options.turns)
     with tempfile.TemporaryDirectory(prefix="lv-", dir=options.folder) as name:
         home = Path(name) / "home"
+        said = crowd.said()
+        if options.synthetic:
+            with stage("writing synthetic turns", "turns") as progress:
+                write_synthetic(config_of(home, options.engine), said, progress)
         with running_subject(home, options.engine) as subject:
             with stage("filling the store", "turns") as progress:
-                fill(subject, crowd.said(), progress)
+                (settle_judged if options.synthetic else fill)(subject, said, progress)
             filled_s = time.monotonic() - started
             over = _overhead(subject, crowd, options, Path(name) / "beside", stage)
             with stage("pressing the daemon", "s") as progress:

@@ -157,6 +157,7 @@ def bench_compaction(
     show_default=True,
     help="What embeds: the bundled model, or hashes, which need no time.",
 )
+@click.option("--synthetic", is_flag=True, help="Fill the store with vectors that no model made: minutes less.")
 @json_option
 @quick_option
 @click.pass_obj
@@ -165,6 +166,8 @@ def bench_load(invocation: Invocation, /, out: str | None, quick: bool, **given:
     from libravdb_memory.bench.load.run import Options, run
 
     _refuse_unwritable(out)
+    if given["synthetic"] and given["engine"] != "bundled":
+        raise click.UsageError("--synthetic is for the bundled engine")
     sizes: dict[str, Any] = {"turns": 400, "seconds": 3, "rounds": (100, 20)} if quick else {}
     results = run(Options(**given | sizes), invocation.terminal.progress)
     shown = {key: results[key] for key in ("results", "targets_meant_for_these_sizes")}
