@@ -5,31 +5,51 @@ import { connect, createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { once } from "node:events";
+import { after } from "node:test";
 import { Link } from "../src/link.js";
 import { Settings } from "../src/settings.js";
 import { engine } from "../src/engine.js";
 
 const PYTHON = process.env.TEST_PYTHON ?? "python3";
 
-/** Everything a test needs; `t` ends it. */
-export async function stage(t, settings = {}) {
-  const folder = mkdtempSync(join(tmpdir(), "lvdb-"));
-  const made = { folder, home: join(folder, "home"), daemon: undefined, warnings: [] };
-  t.after(async () => {
-    made.link.daemon.close();
-    await kill(made);
-    rmSync(folder, { recursive: true, force: true });
-  });
+let users = 0;
+/** @type {Promise<object> | undefined} */
+let shared;
+after(async () => {
+  if (shared) await end(await shared);
+});
+
+/** Everything a test needs, with a user of its own; `t` ends it. One that kills its daemon has it for itself. */
+export async function stage(t, settings = {}, { alone = false } = {}) {
+  if (!alone) shared ??= begun();
+  const daemon = await (alone ? begun() : shared);
+  const made = alone ? daemon : { ...daemon, folder: mkdtempSync(join(tmpdir(), "lvdb-")) };
+  Object.assign(made, { user: `user ${++users}`, warnings: [] });
   made.link = linkTo(made, settings);
   made.engine = engine(made.link);
+  t.after(async () => {
+    made.link.daemon.close();
+    await (alone ? end(made) : rmSync(made.folder, { recursive: true, force: true }));
+  });
+  return made;
+}
+
+async function begun() {
+  const folder = mkdtempSync(join(tmpdir(), "lvdb-"));
+  const made = { folder, home: join(folder, "home") };
   await start(made);
   return made;
+}
+
+async function end(made) {
+  await kill(made);
+  rmSync(made.folder, { recursive: true, force: true });
 }
 
 /** Another process of the host, over the same spool. */
 export function linkTo(made, settings = {}) {
   const logger = { info() {}, warn: (text) => made.warnings.push(text) };
-  return new Link(new Settings({ home: made.home, userId: "ada", timeoutMs: 3000, ...settings }), join(made.folder, "spool"), logger);
+  return new Link(new Settings({ home: made.home, userId: made.user, timeoutMs: 10_000, ...settings }), join(made.folder, "spool"), logger);
 }
 
 export async function start(made, ...more) {
@@ -82,7 +102,7 @@ export async function wire(t, made) {
 
 export const user = (content, timestamp) => ({ role: "user", content, timestamp });
 export const assistant = (text, timestamp) => ({ role: "assistant", content: [{ type: "text", text }], timestamp, usage: { input: 1 }, provider: "p" });
-export const texts = async (made, sessionId, owner = { userId: "ada" }) => {
+export const texts = async (made, sessionId, owner = { userId: made.user }) => {
   const told = await made.link.daemon.call("memory_history", { ...owner, sessionId }, { insist: true });
   return told.entries.flatMap((entry) => (entry.kind === "turn" ? [entry.text] : [`<${entry.kind}>`]));
 };

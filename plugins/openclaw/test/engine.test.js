@@ -43,7 +43,7 @@ test("a history of five hundred messages stays within the window turn after turn
     assert.deepEqual(again.messages, built.messages);
     history.push(user(`more ${round}`, 1000 + round * 2), assistant(`fine ${round}`, 1001 + round * 2));
   }
-  const [oldest] = await made.link.daemon.call("memory_search", { userId: "ada", query: "question 3 survey", k: 50 }).then((found) => found.results.filter((hit) => hit.text.startsWith("question 3 ")));
+  const [oldest] = await made.link.daemon.call("memory_search", { userId: made.user, query: "question 3 survey", k: 50 }).then((found) => found.results.filter((hit) => hit.text.startsWith("question 3 ")));
   assert.ok(oldest, "what left the window was stored first");
 });
 
@@ -75,7 +75,7 @@ test("the addition to the system prompt is there on the first call, and tells of
 });
 
 test("without a daemon the host's messages are unchanged, and what is said arrives later, once and in order", async (t) => {
-  const made = await stage(t);
+  const made = await stage(t, {}, { alone: true });
   await made.engine.commitTurn(turn("k1", "one"));
   await kill(made);
   const history = [user("one", 1), assistant("1", 2)];
@@ -92,28 +92,28 @@ test("without a daemon the host's messages are unchanged, and what is said arriv
 });
 
 test("what waited is delivered by the next process", async (t) => {
-  const made = await stage(t);
+  const made = await stage(t, {}, { alone: true });
   await kill(made);
   await made.engine.commitTurn(turn("k1", "said before the host ended"));
   await start(made);
   const next = linkTo(made);
   await delivered(next);
-  assert.deepEqual(await texts({ link: next }, "s1"), ["said before the host ended"]);
+  assert.deepEqual(await texts({ ...made, link: next }, "s1"), ["said before the host ended"]);
   next.daemon.close();
 });
 
 test("a daemon that is silent holds no call longer than its time, and the next ones not at all", async (t) => {
   const made = await stage(t);
   const seen = await wire(t, made);
-  const link = linkTo(made, { endpoint: `unix:${seen.path}`, timeoutMs: 400 });
+  const link = linkTo(made, { endpoint: `unix:${seen.path}`, timeoutMs: 1000 });
   seen.silent = true;
   const began = Date.now();
   const history = [user("one", 1)];
   assert.deepEqual((await engine(link).assemble({ ...A, messages: history, tokenBudget: 8000 })).messages, history);
-  assert.ok(Date.now() - began < 1500);
+  assert.ok(Date.now() - began < 5000);
   const then = Date.now();
-  for (let calls = 0; calls < 5; calls += 1) await engine(link).assemble({ ...A, messages: history, tokenBudget: 8000 });
-  assert.ok(Date.now() - then < 300);
+  for (let calls = 0; calls < 50 && Date.now() < link.daemon.notBefore; calls += 1) await engine(link).assemble({ ...A, messages: history, tokenBudget: 8000 });
+  assert.ok(Date.now() - then < 900, "none of them waited its time");
   link.daemon.close();
 });
 
@@ -129,9 +129,9 @@ test("an answer that was lost is asked for again, and the turn is stored once", 
 });
 
 test("what the daemon refuses for good is laid aside and blocks nothing", async (t) => {
-  const made = await stage(t);
+  const made = await stage(t, {}, { alone: true });
   await kill(made);
-  await made.link.spool.say("after_turn", { userId: "ada", sessionId: "s1", advancementKey: "bad", messages: "no list" });
+  await made.link.spool.say("after_turn", { userId: made.user, sessionId: "s1", advancementKey: "bad", messages: "no list" });
   await made.engine.commitTurn(turn("k1", "good"));
   await start(made);
   await delivered(made.link);
@@ -152,7 +152,7 @@ test("after a reset the same session id is a new session of memory, told by a ho
 });
 
 test("a reset while the daemon is away counts when it is back", async (t) => {
-  const made = await stage(t);
+  const made = await stage(t, {}, { alone: true });
   await made.engine.commitTurn(turn("k1", "old"));
   await kill(made);
   await made.engine.commitTurn(turn("k2", "last before the reset"));

@@ -12,7 +12,7 @@ import { assistant, linkTo, stage, start, kill, user } from "./daemon.js";
 function host(made, generation, config = {}) {
   const given = { tools: {}, hooks: {}, cli: [], engines: {} };
   const api = {
-    pluginConfig: { home: made.home, userId: "ada", timeoutMs: 3000 },
+    pluginConfig: { home: made.home, userId: made.user, timeoutMs: 10_000 },
     config,
     logger: { info() {}, warn() {} },
     runtime: { state: { resolveStateDir: () => join(made.folder, "state") } },
@@ -33,7 +33,7 @@ function host(made, generation, config = {}) {
 
 for (const generation of ["new", "old"]) {
   test(`a ${generation} host gets an engine, a memory, tools, hooks and commands, and registering connects nowhere`, async (t) => {
-    const made = await stage(t);
+    const made = await stage(t, {}, { alone: true });
     await kill(made);
     const given = host(made, generation);
     assert.deepEqual(Object.keys(given.engines), ["libravdb-memory"]);
@@ -51,7 +51,7 @@ for (const generation of ["new", "old"]) {
 }
 
 test("what was said is found and read, exactly, by tool and by the host", async (t) => {
-  const made = await stage(t);
+  const made = await stage(t, {}, { alone: true });
   const given = host(made, "new");
   const said = "first line\nthe harbour code is 7731\nthird line";
   await given.engines["libravdb-memory"]().commitTurn({ sessionId: "s/1", sessionKey: "agent:main:a", advancementKey: "k", messages: [user(said, 5), assistant("ok", 6)] });
@@ -72,7 +72,7 @@ test("what was said is found and read, exactly, by tool and by the host", async 
 });
 
 test("the hooks of a reset are journaled, and the conversation begins anew", async (t) => {
-  const made = await stage(t);
+  const made = await stage(t, {}, { alone: true });
   const given = host(made, "new");
   const context = { sessionId: "s1", sessionKey: "agent:main:a", agentId: "main" };
   await given.engines["libravdb-memory"]().commitTurn({ ...context, advancementKey: "k", messages: [user("old", 1)] });
@@ -80,13 +80,13 @@ test("the hooks of a reset are journaled, and the conversation begins anew", asy
   await given.hooks.session_end({ reason: "reset", messageCount: 2, nextSessionId: "s1" }, context);
   const journal = (await made.link.daemon.call("list_lifecycle_journal", {})).results;
   assert.deepEqual(journal.map((entry) => entry.metadata.hook), ["before_reset", "session_end"]);
-  assert.equal((await made.link.daemon.call("bootstrap_session", { userId: "ada", sessionId: "s1" })).sessionId, "s1~1");
+  assert.equal((await made.link.daemon.call("bootstrap_session", { userId: made.user, sessionId: "s1" })).sessionId, "s1~1");
   await given.hooks.session_end({ reason: "shutdown" }, context);
-  assert.equal((await made.link.daemon.call("bootstrap_session", { userId: "ada", sessionId: "s1" })).sessionId, "s1~1");
+  assert.equal((await made.link.daemon.call("bootstrap_session", { userId: made.user, sessionId: "s1" })).sessionId, "s1~1");
 });
 
 test("over TCP the owner's token of the daemon's home is shown, and to the loopback address alone", async (t) => {
-  const made = await stage(t);
+  const made = await stage(t, {}, { alone: true });
   await kill(made);
   await start(made, "--endpoint", "tcp:127.0.0.1:0");
   const link = linkTo(made, { endpoint: made.endpoint });
@@ -105,7 +105,7 @@ test("whose memory it is: a configured user, an agent, or each conversation's ow
 });
 
 test("the commands ask the daemon, and erase only when told twice", async (t) => {
-  const made = await stage(t);
+  const made = await stage(t, {}, { alone: true });
   const run = {};
   const fake = (name) => ({ command: (sub) => fake(sub), description: () => fake(name), option: () => fake(name), argument: () => fake(name), action: (work) => ((run[name] = work), fake(name)) });
   commands(fake("root"), made.link);
@@ -128,7 +128,7 @@ test("the commands ask the daemon, and erase only when told twice", async (t) =>
   assert.equal(status.turns, 1);
   assert.match(found[0].snippet, /north gate/);
   assert.ok(Array.isArray(journal.results) && /--yes/.test(refused) && promoted.promoted === 1);
-  assert.ok(Array.isArray(exported.records) && flushed.ok && flushed.namespace === "ada");
+  assert.ok(Array.isArray(exported.records) && flushed.ok && flushed.namespace === made.user);
 });
 
 test("the plugin starts no process, has no dependency, and ships what its manifest names", () => {

@@ -1,0 +1,150 @@
+"""An OpenClaw host as this machine has it, and what is wrong with its use of memory.
+
+Laws: looking changes nothing. Of the host's configuration the parts about plugins and workspaces are looked at, and no
+value of any other is kept or told. Every problem carries the command that mends it.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import subprocess
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, cast
+
+from libravdb_memory.config import Config
+from libravdb_memory.doctor import Finding
+from libravdb_memory.serve.endpoint import default_endpoint
+from libravdb_memory.serve.running import ask
+from libravdb_memory.sources.settings import split_name
+
+PLUGIN = "libravdb-memory"
+OLDEST, DURABLE_TURNS = (2026, 7, 35), (2026, 8, 1)
+_SLOTS = ("memory", "contextEngine")
+_PATIENCE_S = 60
+Object = Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class HostFiles:
+    """Where a host keeps its configuration."""
+
+    config: Path
+
+    @classmethod
+    def found(cls, environ: Mapping[str, str]) -> HostFiles:
+        if given := environ.get("OPENCLAW_CONFIG_PATH", "").strip():
+            return cls(Path(given))
+        state = environ.get("OPENCLAW_STATE_DIR", "").strip()
+        return cls((Path(state) if state else Path.home() / ".openclaw") / "openclaw.json")
+
+
+def examine_host(config: Config, files: HostFiles, version: Callable[[], str | None]) -> Iterator[Finding]:
+    """Every finding, as it is made. `version` asks the host which one it is; None when there is none."""
+    yield _host(version())
+    try:
+        told = cast(object, json.loads(files.config.read_text()))
+    except OSError:
+        yield Finding("problem", "config", f"no configuration at {files.config}", "openclaw onboard")
+        return
+    except ValueError:
+        detail = f"{files.config} is not plain JSON; the other checks need it"
+        yield Finding("note", "config", detail, "openclaw config get plugins")
+        return
+    plugins = _part(told, "plugins")
+    yield from _plugin(plugins)
+    yield from (_slot(name, _part(plugins, "slots").get(name)) for name in _SLOTS)
+    yield _memory_core(plugins)
+    yield _endpoint(config, _part(_part(_part(plugins, "entries"), PLUGIN), "config"))
+    yield _rules(config, told, files)
+
+
+def host_version(program: str) -> str | None:
+    """What the program says of itself."""
+    path = shutil.which(program)
+    if path is None:
+        return None
+    try:
+        done = subprocess.run([path, "--version"], capture_output=True, text=True, timeout=_PATIENCE_S, check=False)
+    except (OSError, subprocess.TimeoutExpired):
+        return None
+    return done.stdout.strip() or None
+
+
+def _host(said: str | None) -> Finding:
+    if said is None:
+        return Finding("problem", "host", "no program openclaw is found", "npm install -g openclaw, or --program PATH")
+    numbers = re.search(r"(\d{4})\.(\d{1,2})\.(\d{1,3})", said)
+    if numbers is None:
+        return Finding("note", "host", f"its version is not known: {said[:60]!r}")
+    version = (int(numbers[1]), int(numbers[2]), int(numbers[3]))
+    if version < OLDEST:
+        return Finding("problem", "host", f"{numbers[0]} is older than 2026.7.35", "npm install -g openclaw@latest")
+    if version < DURABLE_TURNS:
+        return Finding("note", "host", f"{numbers[0]} works through the older hooks", "npm install -g openclaw@latest")
+    return Finding("ok", "host", numbers[0])
+
+
+def _plugin(plugins: Object) -> Iterator[Finding]:
+    entry = _part(_part(plugins, "entries"), PLUGIN)
+    if not entry:
+        yield Finding("problem", "plugin", f"{PLUGIN} is not installed", "openclaw plugins install plugins/openclaw")
+        return
+    allowed, denied = plugins.get("allow"), plugins.get("deny")
+    if entry.get("enabled") is False or plugins.get("enabled") is False:
+        yield Finding("problem", "plugin", f"{PLUGIN} is switched off", f"openclaw plugins enable {PLUGIN}")
+    elif (isinstance(allowed, list) and allowed and PLUGIN not in allowed) or (
+        isinstance(denied, list) and PLUGIN in denied
+    ):
+        yield Finding("problem", "plugin", f"{PLUGIN} is not among the allowed plugins", "add it to plugins.allow")
+    else:
+        yield Finding("ok", "plugin", f"{PLUGIN} is installed and enabled")
+
+
+def _slot(name: str, held: object) -> Finding:
+    if held == PLUGIN:
+        return Finding("ok", "slot", f"{name} is {PLUGIN}")
+    owner = held if isinstance(held, str) else "the host's own"
+    return Finding("problem", "slot", f"{name} is {owner}", f"openclaw config set plugins.slots.{name} {PLUGIN}")
+
+
+def _memory_core(plugins: Object) -> Finding:
+    if _part(_part(plugins, "entries"), "memory-core").get("enabled") is False:
+        return Finding("ok", "memory-core", "off: 'openclaw memory' is this memory's command")
+    detail = "on: it keeps 'openclaw memory', and this memory answers to 'openclaw libravdb'"
+    return Finding("note", "memory-core", detail, "openclaw config set plugins.entries.memory-core.enabled false")
+
+
+def _endpoint(config: Config, settings: Object) -> Finding:
+    home = Path(str(settings["home"])).expanduser() if settings.get("home") else config.home
+    named = settings.get("endpoint") or config.serve.endpoint
+    endpoint = str(named) if named else str(default_endpoint(home))
+    health = ask(home, endpoint, "health")
+    if health is None:
+        moved = "" if home == config.home else f"LIBRAVDB_HOME={home} "
+        return Finding("problem", "endpoint", f"nobody answers at {endpoint}", f"{moved}libravdb daemon start")
+    return Finding("ok", "endpoint", f"{endpoint}, version {health.get('version')}")
+
+
+def _rules(config: Config, told: object, files: HostFiles) -> Finding:
+    defaults = _part(_part(told, "agents"), "defaults")
+    given = defaults.get("workspace")
+    workspace = Path(given).expanduser() if isinstance(given, str) else files.config.parent / "workspace"
+    roots = [Path(split_name(root)[1]).expanduser() for root in config.sources.root_paths]
+    if any(_same(root, workspace) for root in roots):
+        return Finding("ok", "rules", f"AGENTS.md and other Markdown of {workspace} are read")
+    detail = f"AGENTS.md of {workspace} is not read: its rules are in the prompt only as the host puts them there"
+    return Finding("note", "rules", detail, f'in config.toml: [sources] root_paths = ["{workspace}"]')
+
+
+def _same(one: Path, other: Path) -> bool:
+    return os.path.realpath(one) == os.path.realpath(other)
+
+
+def _part(whole: object, name: str) -> Object:
+    part = cast(Object, whole).get(name) if isinstance(whole, Mapping) else None
+    return cast(Object, part) if isinstance(part, Mapping) else {}

@@ -1,0 +1,148 @@
+"""The OpenClaw plugin: its manifest is current, its own tests pass where Node is, and the doctor tells the truth."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.serve.process import Daemon
+
+from libravdb_memory import load_config
+from libravdb_memory.cli.openclaw_host import PLUGIN, HostFiles, examine_host
+from libravdb_memory.doctor import Finding
+
+ROOT = Path(__file__).resolve().parents[2]
+FOLDER = ROOT / "plugins" / "openclaw"
+LEAST_NODE = 20
+
+
+def node() -> str:
+    found = shutil.which("node")
+    version = subprocess.run([found, "--version"], capture_output=True, text=True).stdout if found else "v0"
+    if found is None or int(version.lstrip("v").partition(".")[0]) < LEAST_NODE:
+        pytest.skip(f"no Node {LEAST_NODE} or newer on this machine")
+    return found
+
+
+def test_the_manifest_is_made_from_the_daemon_s_settings_and_current() -> None:
+    done = subprocess.run(
+        [sys.executable, "tools/openclaw_manifest.py", "--check"], cwd=ROOT, capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stdout
+
+
+def test_the_manifest_names_what_the_plugin_registers() -> None:
+    manifest = json.loads((FOLDER / "openclaw.plugin.json").read_text())
+    package = json.loads((FOLDER / "package.json").read_text())
+    assert manifest["id"] == package["name"] == PLUGIN
+    assert manifest["kind"] == ["memory", "context-engine"] and "dependencies" not in package
+    source = (FOLDER / "src" / "settings.js").read_text()
+    for knob in manifest["configSchema"]["properties"]:
+        assert f"given.{knob}" in source, f"{knob} is read nowhere"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("file", ["engine.test.js", "plugin.test.js"])
+def test_the_plugin_s_own_tests_pass_against_real_daemons(file: str) -> None:
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("LIBRAVDB_")}
+    done = subprocess.run(
+        [node(), "--test", f"test/{file}"],
+        cwd=FOLDER,
+        env={**environment, "TEST_PYTHON": sys.executable},
+        capture_output=True,
+        text=True,
+        timeout=600,
+    )
+    assert done.returncode == 0, done.stdout[-6000:]
+
+
+@pytest.mark.slow
+def test_the_plugin_s_types_hold() -> None:
+    compilers = sorted((ROOT / "build" / "openclaw").glob("*/node_modules/typescript/bin/tsc"))
+    if not compilers:
+        pytest.skip("no TypeScript here: make e2e-openclaw installs one")
+    modules = compilers[-1].parents[2]
+    command = [node(), str(compilers[-1]), "-p", str(FOLDER), "--typeRoots", str(modules / "@types")]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=300)
+    assert done.returncode == 0, done.stdout
+
+
+# ── the doctor ───────────────────────────────────────────────────────────────────────────────────────────────────────
+
+Look = Callable[..., dict[str, Finding]]
+
+
+@pytest.fixture
+def look(tmp_path: Path) -> Look:
+    def looked(host: dict[str, Any] | None, version: str | None = "OpenClaw 2026.9.6 (abc)", **more: str) -> Any:
+        files = HostFiles(tmp_path / "openclaw.json")
+        if host is not None:
+            files.config.write_text(json.dumps(host))
+        config = load_config(environ={"LIBRAVDB_HOME": str(tmp_path / "home"), **more})
+        found = list(examine_host(config, files, lambda: version))
+        return {
+            f"{each.subject} {each.detail.split()[0]}" if each.subject == "slot" else each.subject: each
+            for each in found
+        }
+
+    return looked
+
+
+def host_of(tmp_path: Path, **plugins: Any) -> dict[str, Any]:
+    entries = {PLUGIN: {"enabled": True, "config": {"home": str(tmp_path / "home")}}, "memory-core": {"enabled": False}}
+    told = {"entries": entries, "slots": {"memory": PLUGIN, "contextEngine": PLUGIN}, **plugins}
+    return {"plugins": told, "agents": {"defaults": {"workspace": str(tmp_path / "ws")}}}
+
+
+def test_a_host_where_all_is_well_has_no_problem(look: Look, tmp_path: Path) -> None:
+    daemon = Daemon(tmp_path / "home")
+    try:
+        found = look(host_of(tmp_path), LIBRAVDB_SOURCES_ROOT_PATHS=str(tmp_path / "ws"))
+        assert {name: finding.mark for name, finding in found.items()} == {
+            "host": "ok",
+            "plugin": "ok",
+            "slot memory": "ok",
+            "slot contextEngine": "ok",
+            "memory-core": "ok",
+            "endpoint": "ok",
+            "rules": "ok",
+        }
+    finally:
+        daemon.end()
+
+
+@pytest.mark.parametrize(
+    ("version", "mark"),
+    [(None, "problem"), ("OpenClaw 2026.7.34", "problem"), ("2026.7.35", "note"), ("2026.10.1", "ok"), ("dev", "note")],
+)
+def test_the_host_s_version_is_judged(look: Look, version: str | None, mark: str) -> None:
+    assert look(None, version)["host"].mark == mark
+
+
+def test_every_problem_names_what_mends_it(look: Look, tmp_path: Path) -> None:
+    host = host_of(tmp_path, slots={"memory": "memory-core"}, allow=["other"])
+    found = look(host)
+    problems = {name: finding.remedy or "" for name, finding in found.items() if finding.mark == "problem"}
+    assert set(problems) == {"plugin", "slot memory", "slot contextEngine", "endpoint"}
+    assert all(problems.values())
+    assert problems["slot memory"] == f"openclaw config set plugins.slots.memory {PLUGIN}"
+    assert problems["endpoint"].endswith("libravdb daemon start")
+    assert look({"plugins": {}})["plugin"].remedy == "openclaw plugins install plugins/openclaw"
+
+
+def test_a_configuration_that_is_missing_or_no_json_is_told(look: Look, tmp_path: Path) -> None:
+    assert look(None)["config"].mark == "problem"
+    (tmp_path / "openclaw.json").write_text("{ plugins: {}, } // JSON5")
+    assert look(None)["config"].mark == "note"
+
+
+def test_nothing_of_the_host_s_secrets_is_told(look: Look, tmp_path: Path) -> None:
+    host = {**host_of(tmp_path), "models": {"providers": {"p": {"apiKey": "sk-very-secret"}}}}
+    assert "sk-very-secret" not in repr(look(host))
