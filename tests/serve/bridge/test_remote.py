@@ -72,6 +72,7 @@ def test_the_library_is_for_the_owner_alone(service: Service, access: Access, me
     assert answer(access)["error"]["code"] == DENIED
     assert "result" in answer(SAME_USER)
     assert "result" in answer(Token("owner", "x" * 32, None).access)
+    assert not Token("reader", "x" * 32, frozenset({"ada"})).access.is_owner
 
 
 @pytest.mark.parametrize("name", sorted(set(CALLS) - {"Keeping.backup"}))
