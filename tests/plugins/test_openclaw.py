@@ -7,12 +7,12 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.serve.process import Daemon
+from tests.serve.process import Daemon, short_folder
 
 from libravdb_memory import load_config
 from libravdb_memory.cli.openclaw_host import PLUGIN, HostFiles, examine_host
@@ -53,14 +53,20 @@ def test_the_manifest_names_what_the_plugin_registers() -> None:
 def test_the_plugin_s_own_tests_pass_against_real_daemons(file: str) -> None:
     environment = {name: value for name, value in os.environ.items() if not name.startswith("LIBRAVDB_")}
     done = subprocess.run(
-        [node(), "--test", f"test/{file}"],
-        cwd=FOLDER,
+        [node(), "--test", f"openclaw/{file}"],
+        cwd=Path(__file__).parent,
         env={**environment, "TEST_PYTHON": sys.executable},
         capture_output=True,
         text=True,
         timeout=600,
     )
     assert done.returncode == 0, done.stdout[-6000:]
+
+
+def test_what_is_installed_from_the_folder_is_the_plugin_alone() -> None:
+    """A host copies the whole folder, and its audit reads every line of it."""
+    files = {path.relative_to(FOLDER).parts[0] for path in FOLDER.rglob("*") if path.is_file()}
+    assert files == {"README.md", "index.js", "openclaw.plugin.json", "package.json", "src", "tsconfig.json"}
 
 
 @pytest.mark.slow
@@ -77,6 +83,12 @@ def test_the_plugin_s_types_hold() -> None:
 # ── the doctor ───────────────────────────────────────────────────────────────────────────────────────────────────────
 
 Look = Callable[..., dict[str, Finding]]
+
+
+@pytest.fixture
+def tmp_path() -> Iterator[Path]:
+    with short_folder() as folder:
+        yield folder
 
 
 @pytest.fixture

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 import { assistant, delivered, kill, linkTo, stage, start, texts, user, wire } from "./daemon.js";
-import { engine } from "../src/engine.js";
+import { engine } from "../../../plugins/openclaw/src/engine.js";
 
 const A = { sessionId: "s1", sessionKey: "agent:main:a" };
 const turn = (key, ...said) => ({ ...A, advancementKey: key, messages: said.map((text, place) => (place % 2 ? assistant(text, 1000 + place) : user(text, 1000 + place))) });

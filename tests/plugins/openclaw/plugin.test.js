@@ -2,10 +2,10 @@ import assert from "node:assert/strict";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import test from "node:test";
-import plugin from "../index.js";
-import { commands } from "../src/cli.js";
-import { placeOf } from "../src/daemon.js";
-import { Settings } from "../src/settings.js";
+import plugin from "../../../plugins/openclaw/index.js";
+import { commands } from "../../../plugins/openclaw/src/cli.js";
+import { placeOf } from "../../../plugins/openclaw/src/daemon.js";
+import { Settings } from "../../../plugins/openclaw/src/settings.js";
 import { assistant, linkTo, stage, start, kill, user } from "./daemon.js";
 
 /** A host that writes down what it is given. */
@@ -132,7 +132,7 @@ test("the commands ask the daemon, and erase only when told twice", async (t) =>
 });
 
 test("the plugin starts no process, has no dependency, and ships what its manifest names", () => {
-  const root = new URL("..", import.meta.url).pathname;
+  const root = new URL("../../../plugins/openclaw/", import.meta.url).pathname;
   const about = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
   assert.equal(about.dependencies, undefined);
   for (const entry of about.openclaw.extensions) assert.ok(existsSync(join(root, entry)));

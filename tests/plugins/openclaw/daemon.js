@@ -6,9 +6,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { once } from "node:events";
 import { after } from "node:test";
-import { Link } from "../src/link.js";
-import { Settings } from "../src/settings.js";
-import { engine } from "../src/engine.js";
+import { Link } from "../../../plugins/openclaw/src/link.js";
+import { Settings } from "../../../plugins/openclaw/src/settings.js";
+import { engine } from "../../../plugins/openclaw/src/engine.js";
 
 const PYTHON = process.env.TEST_PYTHON ?? "python3";
 
