@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import http.client
 import json
 import re
@@ -16,16 +15,11 @@ from pathlib import Path
 from typing import NamedTuple
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
-from starlette.responses import PlainTextResponse
-from starlette.types import Receive, Scope, Send
 from tests.serve import prometheus_text
 from tests.serve.process import Daemon, Daemons
 
 from libravdb_memory.serve.access import Tokens
-from libravdb_memory.serve.exposition import CONTENT_TYPE, Family, Sample, text_of
-from libravdb_memory.serve.http.server import Bounds, HttpServer
+from libravdb_memory.serve.exposition import CONTENT_TYPE
 from libravdb_memory.serve.metrics import COUNTERS
 
 ADA = {"userId": "ada", "sessionId": "s1"}
@@ -152,17 +146,6 @@ def test_several_requests_go_over_one_connection(web: Web) -> None:
         connection.close()
 
 
-@given(
-    st.text(max_size=30),
-    st.text(min_size=1, max_size=30),
-    st.one_of(st.integers(-(2**53), 2**53), st.floats(allow_nan=False)),
-)
-def test_whatever_stands_in_a_label_or_a_help_is_read_back_unchanged(label: str, help_text: str, value: float) -> None:
-    family = Family("some_figure", "gauge", f".{help_text}", (Sample(value, (("of", label),)),))
-    found = prometheus_text.read(text_of([family]))["some_figure"]
-    assert found.help == f".{help_text}" and found.value(of=label) == value
-
-
 # ── whom it refuses ──────────────────────────────────────────────────────────────────────────────────────────────
 
 
@@ -277,38 +260,6 @@ def test_a_client_that_never_reads_costs_a_bounded_buffer_and_is_cut_off(daemons
                 deaf.sendall(head * 100)
                 assert web.daemon.resident_bytes() - before < 100 << 20
     assert web.get("/health").status == 200
-
-
-def test_a_request_that_does_not_arrive_whole_in_its_time_ends_its_connection() -> None:
-    async def app(scope: Scope, receive: Receive, send: Send) -> None:
-        while (await receive()).get("more_body"):
-            pass
-        await PlainTextResponse("served")(scope, receive, send)
-
-    async def main() -> None:
-        with socket.create_server(("127.0.0.1", 0)) as listener:
-            port = listener.getsockname()[1]
-            server = HttpServer(app, listener, Bounds(request_s=0.5))
-            server.start()
-            heads = [
-                b"",
-                b"GET / HTTP/1.1\r\nhost: x\r\n",
-                b"POST / HTTP/1.1\r\nhost: x\r\ncontent-length: 5\r\n\r\nhalf",
-            ]
-            assert await asyncio.gather(*(trickle(port, head) for head in heads)) == [b"", b"", b""]
-            whole = b"GET / HTTP/1.1\r\nhost: x\r\n\r\n"
-            answered = await trickle(port, whole)  # and then it sends no second one
-            assert answered.endswith(b"served") and answered.count(b"HTTP/1.1 200") == 1
-            await server.stop()
-
-    async def trickle(port: int, head: bytes) -> bytes:
-        reader, writer = await asyncio.open_connection("127.0.0.1", port)
-        writer.write(head)
-        answer = await asyncio.wait_for(reader.read(), 60)
-        writer.close()
-        return answer
-
-    asyncio.run(main())
 
 
 def test_a_daemon_with_open_web_clients_stops_in_good_time(web: Web) -> None:
