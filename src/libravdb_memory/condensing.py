@@ -114,29 +114,34 @@ class Condenser:
         hide a summary that misses the point."""
         return self._embedder.embed_documents(summaries)
 
-    def condense(self, sources: Sources, *, with_model: bool, cancelled: Cancelled) -> Condensed | str:
-        """A summary, or why there is none."""
+    def condense(
+        self, sources: Sources, *, with_model: bool, cancelled: Cancelled, folding: bool = False
+    ) -> Condensed | str:
+        """A summary, or why there is none. `folding` is for what are summaries themselves."""
+        settings = self._settings.of_folds if folding else self._settings
         source_tokens = tokens_of(sources.texts, self._counter)
         made: dict[Step, _Judged] = {}
 
         def attempt(step: Step) -> Attempt:
-            tried = self._tried(step, sources, cancelled)
+            tried = self._tried(step, sources, settings, cancelled)
             if isinstance(tried, Attempt):
                 return tried
             made[step] = tried
             bare = self._counter.count(tried.summary.text)
-            outcome = judge(step, tried.summary.text, bare, source_tokens, tried.kept.align, self._settings)
+            outcome = judge(step, tried.summary.text, bare, source_tokens, tried.kept.align, settings)
             if outcome == "accepted" and not progresses(sources.texts, tried.certified.text, self._counter):
                 outcome = "too long"
             return Attempt(step, outcome)
 
-        climbed = climb(attempt, self._settings, model=with_model and self._model is not None)
+        climbed = climb(attempt, settings, model=with_model and self._model is not None)
         if not climbed.accepted:
             return climbed.declined
         step = climbed.attempts[-1].step
         return _condensed(step.method, made[step], source_tokens)
 
-    def _tried(self, step: Step, sources: Sources, cancelled: Cancelled) -> _Judged | Attempt:
+    def _tried(
+        self, step: Step, sources: Sources, settings: CompactionSettings, cancelled: Cancelled
+    ) -> _Judged | Attempt:
         try:
             request = SummaryRequest(sources.views, sources.prior, step.rung.tokens, step.rung.density)
             summary = self._summariser(step).summarise(request, cancelled)
@@ -146,7 +151,7 @@ class Condenser:
             expected = isinstance(error, LibraVDBError)
             _log.warning("no summary by %s: %s", step.name, error, exc_info=not expected)
             return Attempt(step, "failed", str(error) if expected else repr(error))
-        node = certified(sources.texts, summary.text, self._settings, self._counter)
+        node = certified(sources.texts, summary.text, settings, self._counter)
         vector = self.vectors([summary.text])[0]
         return _Judged(summary, node, preservation(vector, sources.vectors), vector)
 

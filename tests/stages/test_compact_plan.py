@@ -179,14 +179,30 @@ def test_summaries_at_the_bound_stay_and_one_token_more_folds_the_oldest() -> No
 
 
 def test_as_many_runs_are_folded_as_the_bound_asks_for() -> None:
-    settings = CompactionSettings(fold_tokens=700, fold_fan=2)
     ten = [Root(str(number), 100) for number in range(10)]
-    assert len(folds(ten, settings)) == 3  # each run of 200 tokens is expected to give back 120
-    assert len(folds(ten, CompactionSettings(fold_tokens=760, fold_fan=2))) == 2
+
+    def folded(bound: int, pins: int) -> int:
+        return len(folds(ten, CompactionSettings(fold_tokens=bound, fold_fan=2, fold_pins=pins)))
+
+    assert folded(700, pins=0) == 3  # each run of 200 tokens is expected to give back 120
+    assert folded(760, pins=0) == 2
+    assert folded(880, pins=0) == 1
+    assert folded(880, pins=60) == 2  # or 60, where so much is pinned
+
+
+def test_a_very_long_session_keeps_several_summaries_at_the_top() -> None:
+    settings = CompactionSettings()
+    current = [Root(str(number), 240) for number in range(250)]
+    while runs := folds(current, settings):
+        for run in runs:
+            place, tokens = current.index(run[0]), sum(root.tokens for root in run)
+            parent = Root(f"{run[0].id}+", min(tokens // 2, settings.fold_words + settings.fold_pins), run[0].level + 1)
+            current[place : place + len(run)] = [parent]
+    assert len(current) >= 5 and sum(root.tokens for root in current) <= settings.fold_tokens
 
 
 def test_the_lowest_level_is_folded_first_and_levels_are_mixed_only_in_need() -> None:
-    settings = CompactionSettings(fold_tokens=350, fold_fan=4)
+    settings = CompactionSettings(fold_tokens=350, fold_fan=4, fold_pins=0)
     low = (Root("c", 100, 1), Root("d", 100, 1))
     assert folds([Root("a", 100, 2), Root("b", 100, 2), *low, Root("e", 50, 1)], settings) == (low,)
     uneven = [Root("a", 200, 3), Root("b", 200, 2), Root("c", 200, 1), Root("d", 50, 1)]

@@ -6,13 +6,13 @@ The splitter was written against compact_sentences_dev; compact_sentences_test w
 from __future__ import annotations
 
 import json
-import time
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.growth import grows_with_length
 
 from libravdb_memory.compact import endings
 from libravdb_memory.compact.sentences import sentence_spans, sentences, turn_sentences
@@ -139,13 +139,4 @@ def test_the_lists_of_words_are_in_the_form_they_are_looked_up_in() -> None:
     ["Hi. ", "a. b. ", "(a. ", '"a. ', "“a. ", "der 2. ", "...", "? ", "x\n", ". \n", "`a ", "« ", "!  \n", "1) "],
 )
 def test_time_grows_with_the_length_alone(unit: str) -> None:
-    def seconds(length: int) -> float:
-        text = unit * (length // len(unit))
-        best = 9.0
-        for _ in range(2):
-            started = time.perf_counter()
-            sentence_spans(text)
-            best = min(best, time.perf_counter() - started)
-        return best
-
-    assert seconds(40_000) < 40 * max(seconds(5_000), 1e-4)
+    assert grows_with_length(sentence_spans, unit, 5_000)

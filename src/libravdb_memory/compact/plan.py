@@ -145,5 +145,8 @@ def _cheapest_first(found: tuple[int, tuple[Root, ...]]) -> tuple[int, int]:
 
 
 def _expected_gain(run: Sequence[Root], settings: CompactionSettings) -> int:
+    """What they cost now, less the most that one summary of them will cost."""
     tokens = sum(root.tokens for root in run)
-    return tokens - share_of(tokens, settings.normal_density)
+    words = min(settings.fold_words, share_of(tokens, settings.normal_density))
+    pins = min(settings.fold_pins, share_of(tokens, settings.pin_share))
+    return tokens - words - pins

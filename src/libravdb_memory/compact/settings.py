@@ -5,7 +5,7 @@ Law: shares lie in [0, 1], counts are not negative, and no rung of the ladder as
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 
 from libravdb_memory.errors import ConfigError
 from libravdb_memory.tokens import share_of
@@ -34,10 +34,13 @@ class CompactionSettings:
         default=0.98, metadata={"help": "share of facts below which those that a summary lost are pinned to it"}
     )
     pin_share: float = field(default=0.5, metadata={"help": "most tokens of pinned facts, as a share of the turns"})
+    pin_tokens: int = field(default=1500, metadata={"help": "most tokens of pinned facts"})
     fold_tokens: int = field(
         default=4000, metadata={"help": "tokens of a session's summaries above which they are folded; 0: never"}
     )
     fold_fan: int = field(default=8, metadata={"help": "most summaries folded into one"})
+    fold_words: int = field(default=192, metadata={"help": "most tokens of a summary of summaries"})
+    fold_pins: int = field(default=320, metadata={"help": "most tokens of facts pinned to a summary of summaries"})
     guidance_stability: float = field(
         default=0.35, metadata={"help": "stability weight from which a turn may become elevated guidance"}
     )
@@ -62,6 +65,12 @@ class CompactionSettings:
                 raise ConfigError(f"compaction.{lower}", f"must not exceed {upper}")
 
     @property
+    def of_folds(self) -> CompactionSettings:
+        """For summaries of summaries: they cover more, and have room for less of it."""
+        words = max(self.fold_words, self.aggressive_tokens)
+        return replace(self, normal_tokens=words, pin_tokens=self.fold_pins)
+
+    @property
     def rungs(self) -> tuple[Rung, Rung, Rung]:
         return (
             Rung("normal", self.normal_tokens, self.normal_density),
@@ -70,7 +79,14 @@ class CompactionSettings:
         )
 
 
-_LEAST = {"cluster_target": 2, "normal_tokens": 1, "aggressive_tokens": 1, "fallback_tokens": 1, "fold_fan": 2}
+_LEAST = {
+    "cluster_target": 2,
+    "normal_tokens": 1,
+    "aggressive_tokens": 1,
+    "fallback_tokens": 1,
+    "fold_fan": 2,
+    "fold_words": 1,
+}
 _DESCENDING = (
     ("normal_tokens", "aggressive_tokens"),
     ("aggressive_tokens", "fallback_tokens"),

@@ -54,7 +54,9 @@ class Folding:
             vectors=self._vectors_of(nodes),
         )
         with_model = self._parts.condenser.model_ready and any(node.method == "abstractive" for node in nodes)
-        condensed = self._parts.condenser.condense(sources, with_model=with_model, cancelled=self._job.cancelled)
+        condensed = self._parts.condenser.condense(
+            sources, with_model=with_model, cancelled=self._job.cancelled, folding=True
+        )
         if isinstance(condensed, str):
             declined = self._parts.declined_as([(node.id, node.text) for node in nodes], condensed)
             self.declined = (*self.declined, declined)
