@@ -14,6 +14,7 @@ import pytest
 
 from libravdb_memory import Config, Memory
 from libravdb_memory.errors import StoreFullError
+from libravdb_memory.model import Document
 from libravdb_memory.sources.loader import Loader
 from libravdb_memory.sources.readers import read_sources
 from libravdb_memory.sources.report import Report
@@ -252,5 +253,29 @@ def test_every_root_of_the_settings_is_watched_and_former_ones_are_forgotten(mem
         assert dreams.wait(lambda _: len(memory.store.page("dream:ada").records) == 1, PATIENCE_S)
         assert [state.root for state in watcher.states] == ["work", "dreams-work"]
         assert list(memory.documents()) == ["work/a.md"]
+    finally:
+        watcher.stop()
+
+
+def test_what_cannot_be_forgotten_on_a_full_disk_keeps_nothing_from_being_watched(
+    memory: Memory, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write(folder / "a.md", "Patience.")
+    read_sources(memory, SourcesSettings(root_paths=(str(folder),)))
+    there = Path(f"{folder}-other")
+    write(there / "b.md", "Courage.")
+    change = memory.change_documents
+
+    def full(load: Sequence[Document] = (), remove: Sequence[str] = ()) -> object:
+        if remove:
+            raise StoreFullError(folder)
+        return change(load, remove)
+
+    monkeypatch.setattr(memory, "change_documents", full)
+    watcher = Watcher(memory, SourcesSettings(root_paths=(str(there),)))
+    watcher.start()
+    try:
+        assert watcher.roots[0].wait(lambda state: state.documents == 1, PATIENCE_S)
+        assert texts(memory).keys() == {"notes/a.md", "notes-other/b.md"}
     finally:
         watcher.stop()
