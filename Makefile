@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test unit wheel crash mutants laws-long keystone-long delivery-long faults-long fuzz-long bench-store bench-embed bench-context bench-retrieval bench-compaction bench-load bench-peers ablation model-check clean
+.PHONY: help e2e-openclaw e2e-openclaw-fast setup demo test unit wheel crash mutants laws-long keystone-long delivery-long faults-long fuzz-long bench-store bench-embed bench-context bench-retrieval bench-compaction bench-load bench-peers ablation model-check inspect-mcp e2e-claude-code e2e-hermes clean
 
 help: ## list the targets
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | awk -F':.*## ' '{printf "  %-16s %s\n", $$1, $$2}'
@@ -64,6 +64,19 @@ faults-long: $(READY) ## kills, full disks, ten thousand idle clients and models
 fuzz-long: $(READY) ## a million broken frames for the parser, 150,000 for a live daemon: no crash, no hang, bounded memory
 	@$(BIN)/python tools/frame_fuzz.py --frames 1000000 --live 150000 --json benchmarks/results/fuzz.json
 
+inspect-mcp: $(READY) ## ask the MCP server with the protocol's own inspector; needs node and npm (150 MB download)
+	@npm install --silent --no-fund --no-audit --prefix build/inspector @modelcontextprotocol/inspector
+	@$(BIN)/python tools/inspect_mcp.py build/inspector/node_modules/.bin/mcp-inspector
+
+e2e-claude-code: $(READY) ## Claude Code itself with our hooks and a model on loopback; needs node and npm (240 MB download)
+	@npm install --silent --no-fund --no-audit --prefix build/claude-code @anthropic-ai/claude-code
+	@$(BIN)/python tools/claude_code_check.py build/claude-code/node_modules
+
+e2e-hermes: ## the memory provider inside Hermes Agent itself, in a venv of its own
+	@$(PYTHON) -m venv .venv-hermes
+	@.venv-hermes/bin/python -m pip install --quiet --disable-pip-version-check 'hermes-agent==0.19.*' pytest hypothesis -e .
+	@.venv-hermes/bin/python -m pytest -q -W default tests/integrations/test_hermes.py
+
 bench-context: $(READY) ## measure what a context costs beside the embedding of its question
 	@$(BIN)/libravdb bench context --json benchmarks/results/context.json
 
@@ -82,6 +95,12 @@ ablation: $(READY) ## measure what each signal of recall is worth; DATA="FILE ..
 model-check: $(READY) ## rebuild the bundled model from its published weights (80 MB download) and compare
 	@$(BIN)/python tools/build_model.py --check
 	@$(BIN)/python tools/build_tokens.py --check
+
+e2e-openclaw: $(READY) ## play whole conversations on a real OpenClaw (1 GB from npm, 4 min); OPENCLAW=version
+	@$(BIN)/python -m tests.e2e.openclaw.run $(if $(OPENCLAW),--host $(OPENCLAW))
+
+e2e-openclaw-fast: $(READY) ## the same without the long conversation, the audit and the commands
+	@$(BIN)/python -m tests.e2e.openclaw.run --fast $(if $(OPENCLAW),--host $(OPENCLAW))
 
 clean: ## remove what make built
 	rm -rf $(VENV) build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .coverage*

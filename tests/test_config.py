@@ -207,6 +207,7 @@ def test_every_part_of_the_configuration_is_a_section() -> None:
         "secrets",
         "serve",
         "sources",
+        "mcp",
         "telemetry",
     }
 

@@ -7,7 +7,7 @@ user. Of what may be erased, a tool erases only what a call names: a turn or one
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Callable, Coroutine, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Generic, Literal, TypeVar
 
@@ -30,7 +30,7 @@ P = TypeVar("P")
 MOST = 50
 _SOME = {"least": 1, "most": MOST}
 _SESSION = "one conversation, by the name that memory_search gave"
-_READING = ":reading"
+READING = ":reading"
 """Of a session in which nobody speaks: without a conversation of its own, a context is recalled and nothing else."""
 
 
@@ -57,7 +57,7 @@ class Tool(Generic[P]):
     description: str
     params: type[P]
     answer: type[Any]
-    run: Callable[[Asks, Place, P], Awaitable[Said]]
+    run: Callable[[Asks, Place, P], Coroutine[Any, Any, Said]]
     reads_only: bool = True
     destroys: bool = False
     repeatable: bool = True
@@ -104,7 +104,7 @@ class Context:
 
 
 async def context(asks: Asks, place: Place, params: Context) -> Said:
-    session = params.session if _given(params.session) else place.session + _READING
+    session = params.session if _given(params.session) else place.session + READING
     asked = _about(place, session, prompt=params.prompt)
     asked |= {} if params.budget is None else {"budget": params.budget}
     told = await asks.ask("assemble_context", asked)
