@@ -45,6 +45,7 @@ def test_a_small_run_tells_every_figure_and_leaves_nothing_behind() -> None:
         assert str(folder) not in str(told)
     results, load = told["results"], told["results"]["load"]
     assert set(SHARES) <= load.keys()
+    assert 0 < load["cpu_ms_per_call"] < 1_000 and 0 < load["processors_used"] < 64
     assert sum(load[method]["calls"] for method in SHARES) == pytest.approx(load["calls_per_s"] * 2, rel=0.5)
     for method in SHARES:
         assert 0 < load[method]["p50_ms"] <= load[method]["p99_ms"] <= load[method]["most_ms"]

@@ -78,3 +78,13 @@ def resident_bytes(pid: int) -> int | None:
     except (OSError, ValueError, IndexError):
         return None
     return pages * os.sysconf("SC_PAGE_SIZE")
+
+
+def cpu_seconds(pid: int) -> float | None:
+    """None where the system does not tell."""
+    try:
+        after_name = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+        ticks = int(after_name[11]) + int(after_name[12])
+    except (OSError, ValueError, IndexError):
+        return None
+    return ticks / os.sysconf("SC_CLK_TCK")

@@ -16,7 +16,7 @@ from typing import Any
 from libravdb_memory.bench.load.crowd import Crowd
 from libravdb_memory.bench.load.lines import AsyncLine
 from libravdb_memory.bench.load.subject import Subject
-from libravdb_memory.serve.gauges import resident_bytes
+from libravdb_memory.serve.gauges import cpu_seconds, resident_bytes
 from libravdb_memory.store.protocol import Progress
 
 _SAMPLES = 120
@@ -25,9 +25,11 @@ _FEWEST = 3
 
 @dataclass(slots=True)
 class Pressed:
-    """Seconds of each call by its method, errors by their words, and (seconds since the start, resident bytes)."""
+    """Seconds of each call by its method, errors by their words, and (seconds since the start, resident bytes).
+    `cpu_s` is what the daemon used of all processors, where the system tells."""
 
     seconds: float = 0.0
+    cpu_s: float | None = None
     latencies: dict[str, list[float]] = field(default_factory=dict[str, list[float]])
     errors: Counter[str] = field(default_factory=Counter[str])
     resident: list[tuple[float, int]] = field(default_factory=list[tuple[float, int]])
@@ -44,11 +46,14 @@ def press(subject: Subject, crowd: Crowd, connections: int, seconds: float, prog
 async def _press(subject: Subject, crowd: Crowd, connections: int, seconds: float, progress: Progress) -> Pressed:
     pressed = Pressed()
     lines = await asyncio.gather(*(AsyncLine.open(subject) for _ in range(connections)))
+    used_before = cpu_seconds(subject.pid)
     began = time.monotonic()
     deadline = began + seconds
     watching = asyncio.create_task(_watch(subject.pid, pressed, began, seconds, progress))
     await asyncio.gather(*(_talk(line, crowd, number, deadline, pressed) for number, line in enumerate(lines)))
     pressed.seconds = time.monotonic() - began
+    if used_before is not None and (used := cpu_seconds(subject.pid)) is not None:
+        pressed.cpu_s = used - used_before
     watching.cancel()
     progress(int(seconds), int(seconds))
     return pressed

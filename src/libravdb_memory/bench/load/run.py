@@ -95,8 +95,11 @@ def _overhead(subject: Subject, crowd: Crowd, options: Options, beside: Path, st
 
 
 def _load(pressed: Pressed) -> dict[str, Any]:
+    per_call = None if pressed.cpu_s is None else round(pressed.cpu_s * 1e3 / max(pressed.answered, 1), 2)
     return {
         "calls_per_s": round(pressed.answered / pressed.seconds, 1),
+        "cpu_ms_per_call": per_call,
+        "processors_used": None if pressed.cpu_s is None else round(pressed.cpu_s / pressed.seconds, 2),
         **{method: _of_method(seconds, pressed.seconds) for method, seconds in sorted(pressed.latencies.items())},
     }
 
