@@ -23,7 +23,7 @@ from libravdb_memory.excluding import Excluding, OvertakenError
 from libravdb_memory.namespaces import summaries_of
 from libravdb_memory.nimble import nimble
 from libravdb_memory.store.paging import every
-from libravdb_memory.store.protocol import Equals, Key, Progress, Remove, Store
+from libravdb_memory.store.protocol import Equals, Key, Progress, Remove, Store, Write
 from libravdb_memory.tokens import TokenCounter
 
 
@@ -56,7 +56,7 @@ class Compactor:
         *,
         rebuild: bool = False,
     ) -> Compaction:
-        """`rebuild` takes the summaries there are away first, and makes all of them anew."""
+        """`rebuild` makes the summaries there are anew, and puts them in the place of the others in one step."""
         with self._alone(namespace, session), nimble():
             return _compact(self._parts, Job(namespace, session, now_ms, cancelled, progress), rebuild)
 
@@ -91,7 +91,7 @@ def _compact(parts: Parts, job: Job, rebuild: bool) -> Compaction:
     ended_early = ""
     try:
         if rebuild:
-            _take_away(parts.store, job, writing)
+            writing.hold_back(_summaries_of(parts.store, job))
         covering.run()
         folding.run()
     except (OvertakenError, StaleVersionError):
@@ -109,8 +109,7 @@ def _compact(parts: Parts, job: Job, rebuild: bool) -> Compaction:
     )
 
 
-def _take_away(store: Store, job: Job, writing: Writing) -> None:
-    """Every summary of the session; guidance stays."""
+def _summaries_of(store: Store, job: Job) -> list[Write]:
+    """The removal of every summary of the session; guidance stays."""
     found = every(store, summaries_of(job.namespace), Equals("group", job.session))
-    if keys := [Key(record.collection, record.id, record.group) for record in found]:
-        writing.remove([Remove(key) for key in keys])
+    return [Remove(Key(record.collection, record.id, record.group)) for record in found]

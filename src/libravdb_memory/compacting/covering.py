@@ -39,7 +39,9 @@ _PREPARED = 8
 
 class Covering:
     """The part of a compaction that covers turns. What it came to is here, also when it ended early: the summaries it
-    made, what each says as a vector, how many rules it kept, and what it left."""
+    made, what each says as a vector, how many rules it kept, and what it left.
+
+    Where the writing is held back, every turn behind the tail is covered anew, whatever covers it in the store."""
 
     def __init__(self, parts: Parts, job: Job, writing: Writing) -> None:
         self._parts = parts
@@ -47,10 +49,16 @@ class Covering:
         self._writing = writing
         self._declined: dict[tuple[str, ...], Declined] = {}
         self._done = 0
-        self.summaries: tuple[Node, ...] = ()
+        self._placed: list[tuple[int, Node]] = []
+        self._summaries: tuple[Node, ...] = ()
         self.said: dict[str, NDArray[np.float32]] = {}
         self.guidance = 0
         self.reason = ""
+
+    @property
+    def summaries(self) -> tuple[Node, ...]:
+        """As many as are in the store."""
+        return () if self._writing.held_back else self._summaries
 
     def run(self) -> None:
         """Round after round: turns that were declined may go together otherwise once their neighbours are covered."""
@@ -58,15 +66,16 @@ class Covering:
         if clusters:
             self._parts.condenser.warm_up(self._job.cancelled)
         while clusters:
-            before = len(self.summaries)
+            before = len(self._summaries)
             self._cover_clusters(clusters)
-            again = self._planned()[0] if len(self.summaries) > before else []
+            again = self._planned()[0] if len(self._summaries) > before else []
             clusters = [records for records in again if not self._was_declined(records)]
+        self._writing.swap()
         self._job.tell(self._done, self._done)
 
     def declined(self) -> tuple[Declined, ...]:
         """Of what was declined in any round, that which stayed so."""
-        settled = {turn for node in self.summaries for turn in node.children}
+        settled = {turn for node in self._summaries for turn in node.children}
         left: list[Declined] = []
         for ids, declined in reversed(self._declined.items()):
             if settled.isdisjoint(ids):
@@ -76,14 +85,17 @@ class Covering:
 
     def _planned(self) -> tuple[list[list[Record]], str]:
         """The clusters to cover; without any, the reason."""
-        turns = uncovered_turns(self._parts, self._job.namespace, self._job.session)
+        covered = (turn for node in self._summaries for turn in node.children)
+        anew = frozenset(covered) if self._writing.held_back else None
+        turns = uncovered_turns(self._parts, self._job.namespace, self._job.session, anew)
         ids = [record.id for record in turns.records]
         starts = starts_of_bundles(turns)
         planned = plan(ids, turns.tail_start, frozenset(), starts, self._parts.settings, turns.breaks)
         return [[turns.records[place] for place in cluster.members] for cluster in planned.clusters], planned.declined
 
     def _cover_clusters(self, clusters: Sequence[Sequence[Record]]) -> None:
-        total, earlier = self._done + len(clusters), self._placed_roots()
+        total = self._done + len(clusters)
+        earlier = self._placed if self._writing.held_back else self._placed_roots()
         with ThreadPoolExecutor(1, "libravdb-compaction-ahead") as beside:
             ready = beside.submit(self._prepare, clusters[:_PREPARED])
             for number, records in enumerate(clusters):
@@ -147,7 +159,7 @@ class Covering:
         below = [Key(record.collection, record.id, record.group) for record in records]
         self.guidance += self._writing.cover(node, below, guidance)
         self.said[node.id] = condensed.vector
-        self.summaries = (*self.summaries, node)
+        self._summaries = (*self._summaries, node)
         return node
 
     def _gating_scores(self, records: Sequence[Record]) -> Mapping[int, float]:

@@ -11,6 +11,8 @@ from libravdb_memory.assemble.tail import TailTurn, bundle_starts
 from libravdb_memory.compacting.parts import Parts
 from libravdb_memory.model import Record
 from libravdb_memory.namespaces import history_of
+from libravdb_memory.store.paging import every
+from libravdb_memory.store.protocol import Equals
 from libravdb_memory.tailing import tail_of, tail_turns
 
 
@@ -24,11 +26,17 @@ class Uncovered:
     breaks: frozenset[int]
 
 
-def uncovered_turns(parts: Parts, namespace: str, session: str) -> Uncovered:
+def uncovered_turns(parts: Parts, namespace: str, session: str, anew: frozenset[str] | None = None) -> Uncovered:
+    """`anew` are the turns that count as covered where those that the store knows of do not."""
     history = history_of(namespace)
     tail = tail_of(parts.store, parts.counter, parts.assembly, history, session)
     ends_before = tail[0].ref if tail else math.inf
-    older = [record for record in lineage.uncovered(parts.store, history, session) if record.ref < ends_before]
+    if anew is None:
+        found = lineage.uncovered(parts.store, history, session)
+    else:
+        whole = every(parts.store, history, Equals("group", session))
+        found = (record for record in whole if record.id not in anew)
+    older = [record for record in found if record.ref < ends_before]
     row = [*older, *tail[:1]]
     places = parts.store.places([record.ref for record in row])
     breaks = frozenset(

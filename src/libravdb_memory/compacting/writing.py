@@ -46,6 +46,21 @@ class Writing:
         self._state = Key(states_of(job.namespace), "state", job.session)
         found = parts.store.get(self._state)
         self._version = 0 if found is None else found.version
+        self._instead: list[Write] | None = None
+
+    @property
+    def held_back(self) -> bool:
+        """Whether summaries wait to be written, all at once."""
+        return self._instead is not None
+
+    def hold_back(self, removals: Sequence[Write]) -> None:
+        """From now on summaries wait, to be written by `swap` in one commit with these removals."""
+        self._instead = list(removals)
+
+    def swap(self) -> None:
+        if self._instead:
+            self._write([*self._instead, self._next_state()], 0)
+        self._instead = None
 
     def node(
         self,
@@ -86,6 +101,9 @@ class Writing:
     def cover(self, node: Node, below: Sequence[Key], guidance: Sequence[Write] = ()) -> int:
         """Write the summary above `below`, and the guidance found in it. How many pieces of guidance are new."""
         edges: list[Write] = [Link(node.key, key) for key in below]
+        if self._instead is not None:
+            self._instead += [Put(draft_of(node)), *edges]
+            return self.keep(guidance)
         return self._write([*guidance, Put(draft_of(node)), *edges, self._next_state()], len(guidance))
 
     def keep(self, guidance: Sequence[Write]) -> int:
@@ -99,9 +117,6 @@ class Writing:
         states = [record for record in commit.records if record.collection == self._state.collection]
         self._version = states[-1].version if states else self._version
         return commit
-
-    def remove(self, removals: Sequence[Write]) -> None:
-        self._commit([*removals, self._next_state()])
 
     def _write(self, writes: Sequence[Write], guidance: int) -> int:
         """A turn that is there no more, or covered by now, is as good as an erasure: whatever was made from it is out
