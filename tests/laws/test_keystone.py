@@ -252,7 +252,8 @@ class Keystone(RuleBasedStateMachine):
         tail = tail_begins(turns, [COUNT(turn.text) for turn in turns], BASE, int(STARTUP * TAIL_SHARE))
         before = set() if rebuild else self.model.covered(place)
         done = self.memory.compact(user=place[0], session=place[1], rebuild=rebuild)
-        self.model.compacted(place, done, rebuilt=rebuild)
+        ended_early = done.reason in (CANCELLED, OVERTAKEN) and not done.summaries
+        self.model.compacted(place, done, rebuilt=rebuild and not ended_early)
         covered = {node.id: self.model.summaries[place][node.id].turns for node in done.summaries}
         assert_only_whole_bundles_behind_the_tail(self.model, place, before, tail, covered)
         for node in (*done.summaries, *done.folds):

@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from libravdb_memory.compact.settings import CompactionSettings
+from libravdb_memory.compacting import CANCELLED
 from libravdb_memory.config import Config
 from libravdb_memory.engines.summarising.protocol import Summary, SummaryRequest
 from libravdb_memory.errors import InvalidInputError, NotFoundError
 from libravdb_memory.lineage import Branch
 from libravdb_memory.memory import Memory
 from libravdb_memory.model import Turn
+from libravdb_memory.namespaces import summaries_of
+from libravdb_memory.store.paging import every
+from libravdb_memory.store.protocol import Commit, Store, Write
 from libravdb_memory.summaries import Node
 
 SMALL = CompactionSettings(cluster_target=4, trigger_tokens=0, fold_tokens=0)
@@ -79,6 +83,36 @@ def test_compacting_again_changes_nothing(memory: Memory) -> None:
     assert memory.history(user="ada", session="s") == before
 
 
+def test_a_rebuild_that_ends_early_leaves_every_summary_as_it_was(memory: Memory) -> None:
+    fill(memory, 60)
+    memory.compact(user="ada", session="s")
+    before = memory.history(user="ada", session="s")
+    asked = iter([False] * 6)
+    ended = memory._compactor().compact("ada", "s", 1, lambda: next(asked, True), rebuild=True)
+    assert ended.reason == CANCELLED and not ended.summaries
+    assert memory.history(user="ada", session="s") == before
+
+
+def test_a_rebuild_puts_new_summaries_in_the_place_of_the_old_in_one_commit(
+    memory: Memory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fill(memory, 60)
+    memory.compact(user="ada", session="s")
+    counts: list[int] = []
+    commit = type(memory.store).commit
+
+    def watched(store: Store, writes: Sequence[Write]) -> Commit:
+        done = commit(store, writes)
+        counts.append(sum(1 for _ in every(memory.store, summaries_of("ada"))))
+        return done
+
+    was = len(memory.history(user="ada", session="s").entries)
+    monkeypatch.setattr(type(memory.store), "commit", watched)
+    anew = memory.compact(user="ada", session="s", rebuild=True)
+    assert anew.summaries and min(counts) >= len(anew.summaries)
+    assert len(memory.history(user="ada", session="s").entries) == was and memory.verify().ok
+
+
 def test_a_session_that_is_all_tail_is_declined_with_a_reason(memory: Memory) -> None:
     fill(memory, 3)
     done = memory.compact(user="ada", session="s")
@@ -92,6 +126,8 @@ def test_summaries_fold_into_deeper_levels_and_still_expand_to_every_turn(hashed
         turns = fill(memory, 160)
         done = memory.compact(user="ada", session="s")
         assert done.folds
+        most = settings.fold_words + settings.fold_pins
+        assert all(node.tokens <= most for node in done.folds)
         roots = branches(memory)
         assert max(branch.node.level for branch in roots) >= 2
         covered = [turn for branch in roots for turn in expanded(memory, branch.node, limit=7)]
