@@ -16,6 +16,7 @@ from libravdb_memory.compact.certificate import CertifiedSummary, certified
 from libravdb_memory.compact.ladder import Attempt, Step, climb, judge
 from libravdb_memory.compact.preserve import Method, Preservation, preservation, progresses, tokens_of
 from libravdb_memory.compact.settings import CompactionSettings
+from libravdb_memory.compact.views import View
 from libravdb_memory.engines.protocol import Embedder
 from libravdb_memory.engines.summarising.extractive import ExtractiveSummariser
 from libravdb_memory.engines.summarising.protocol import Summariser, Summary, SummaryRequest
@@ -39,7 +40,7 @@ class Sources:
     summariser is shown of them; `vectors` has a row for each."""
 
     texts: tuple[str, ...]
-    views: tuple[str, ...]
+    views: tuple[View, ...]
     vectors: NDArray[np.float32]
     prior: str = ""
 
@@ -105,7 +106,7 @@ class Condenser:
         if self._model is not None:
             self._model.close()
 
-    def prepare(self, views: Sequence[str], cancelled: Cancelled) -> None:
+    def prepare(self, views: Sequence[View], cancelled: Cancelled) -> None:
         """Embed the sentences of many texts together, which costs less than doing so one by one."""
         self._extractive.prepare(views, cancelled)
 

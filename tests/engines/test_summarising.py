@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from tests.engines.chat_endpoint import says, serving
 from tests.engines.tiny_seq2seq import write_tiny
 
+from libravdb_memory.compact.views import View
 from libravdb_memory.engines.hashed import HashedEmbedder
 from libravdb_memory.engines.openai_compatible import OpenAICompatibleEmbedder
 from libravdb_memory.engines.profiles import Profile
@@ -45,8 +46,13 @@ TURNS = (
 )
 
 
+def view(turn: str) -> View:
+    speaker, colon, said = turn.partition(": ")
+    return View(said, speaker) if colon else View(turn)
+
+
 def request(*turns: str, prior: str = "", tokens: int = 64, density: float = 0.4) -> SummaryRequest:
-    return SummaryRequest(turns or TURNS, prior, tokens, density)
+    return SummaryRequest(tuple(map(view, turns or TURNS)), prior, tokens, density)
 
 
 def never() -> bool:
@@ -106,7 +112,7 @@ def test_it_can_be_warmed_up_and_closed_again_and_again(summariser: Summariser) 
 def test_any_text_is_extracted_within_bounds_or_refused(
     turns: list[str], prior: str, tokens: int, density: float
 ) -> None:
-    asked = SummaryRequest(tuple(turns), prior, tokens, density)
+    asked = SummaryRequest(tuple(map(View, turns)), prior, tokens, density)
     for embedder in (HashedEmbedder(32), None):
         try:
             summary = ExtractiveSummariser(embedder).summarise(asked, never)
@@ -122,7 +128,7 @@ def test_any_text_is_extracted_within_bounds_or_refused(
     ("values", "field"),
     [
         ({"turns": ()}, "turns"),
-        ({"turns": ("", " \n")}, "turns"),
+        ({"turns": (View(""), View(" \n", "ada"))}, "turns"),
         ({"tokens": 0}, "tokens"),
         ({"density": 0.0}, "density"),
         ({"density": 1.1}, "density"),
@@ -130,7 +136,7 @@ def test_any_text_is_extracted_within_bounds_or_refused(
     ],
 )
 def test_a_request_that_asks_for_nothing_is_refused(values: dict[str, Any], field: str) -> None:
-    good: dict[str, Any] = {"turns": TURNS, "prior": "", "tokens": 64, "density": 0.4}
+    good: dict[str, Any] = {"turns": request().turns, "prior": "", "tokens": 64, "density": 0.4}
     with pytest.raises(InvalidInputError) as caught:
         SummaryRequest(**good | values)
     assert caught.value.field == field
@@ -138,10 +144,10 @@ def test_a_request_that_asks_for_nothing_is_refused(values: dict[str, Any], fiel
 
 def test_a_request_allows_the_smaller_of_both_limits() -> None:
     counter = EstimatingCounter()
-    turns = ("x" * 399,)  # 100 tokens
+    turns = (View("x" * 399),)  # 100 tokens
     assert SummaryRequest(turns, "", 64, 0.4).allowed(counter) == 40
     assert SummaryRequest(turns, "", 32, 0.4).allowed(counter) == 32
-    assert SummaryRequest(("x",), "", 32, 0.1).allowed(counter) == 1
+    assert SummaryRequest((View("x"),), "", 32, 0.1).allowed(counter) == 1
 
 
 @pytest.mark.parametrize(("text", "confidence"), [(" ", None), ("text", -0.1), ("text", 1.1), ("text", float("nan"))])
@@ -184,21 +190,21 @@ def test_all_different_sentences_of_a_call_are_embedded_at_once_and_only_once() 
 def test_what_was_prepared_is_not_embedded_again() -> None:
     embedder = Counting()
     summariser = ExtractiveSummariser(embedder)
-    summariser.prepare(TURNS, never)
+    summariser.prepare(request().turns, never)
     assert summariser.summarise(request(), never) == ExtractiveSummariser(HashedEmbedder()).summarise(request(), never)
     assert len(embedder.batches) == 1
     with pytest.raises(CallCancelledError):
-        summariser.prepare(TURNS, lambda: True)
+        summariser.prepare(request().turns, lambda: True)
 
 
 def test_what_is_remembered_is_bounded() -> None:
     embedder = Counting()
     summariser = ExtractiveSummariser(embedder)
-    summariser.prepare(TURNS, never)
-    summariser.prepare([f"Number {number} is set." for number in range(MOST_REMEMBERED)], never)
+    summariser.prepare(request().turns, never)
+    summariser.prepare([View(f"Number {number} is set.") for number in range(MOST_REMEMBERED)], never)
     assert len(summariser._known) == MOST_REMEMBERED
     before = len(embedder.batches)
-    summariser.prepare(TURNS, never)
+    summariser.prepare(request().turns, never)
     assert len(embedder.batches) == before + 1
     assert len(summariser._known) == MOST_REMEMBERED
 

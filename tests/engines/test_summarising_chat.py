@@ -28,6 +28,7 @@ from tests.engines.chat_endpoint import (
     value,
 )
 
+from libravdb_memory.compact.views import View
 from libravdb_memory.engines.http_json import RequestFailed
 from libravdb_memory.engines.summarising import interruptible
 from libravdb_memory.engines.summarising.chat import ChatSummariser, Patience
@@ -63,8 +64,13 @@ def engine(endpoint: Endpoint, **options: Any) -> tuple[ChatSummariser, list[flo
     return ChatSummariser(endpoint.url, "tiny", **{"sleep": pauses.append} | options), pauses
 
 
+def view(turn: str) -> View:
+    speaker, colon, said = turn.partition(": ")
+    return View(said, speaker) if colon else View(turn)
+
+
 def request(*turns: str, prior: str = "", tokens: int = 64) -> SummaryRequest:
-    return SummaryRequest(turns or TURNS, prior, tokens, 0.4)
+    return SummaryRequest(tuple(map(view, turns or TURNS)), prior, tokens, 0.4)
 
 
 def never() -> bool:

@@ -27,6 +27,7 @@ from tests.engines.tiny_seq2seq import (
     write_tiny,
 )
 
+from libravdb_memory.compact.views import View
 from libravdb_memory.engines.manifest_values import sha256_of
 from libravdb_memory.engines.summarising.greedy import Seq2SeqModel
 from libravdb_memory.engines.summarising.protocol import SummaryRequest
@@ -39,8 +40,13 @@ STEPS = 16
 TURNS = ("user the user wants green tea not coffee", "assistant billing moves to port before friday")
 
 
+def view(turn: str) -> View:
+    speaker, colon, said = turn.partition(": ")
+    return View(said, speaker) if colon else View(turn)
+
+
 def request(*turns: str, tokens: int = 64) -> SummaryRequest:
-    return SummaryRequest(turns or TURNS, "", tokens, 0.4)
+    return SummaryRequest(tuple(map(view, turns or TURNS)), "", tokens, 0.4)
 
 
 def never() -> bool:

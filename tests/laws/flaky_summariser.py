@@ -58,7 +58,7 @@ class FlakySummariser:
             return "%% ]] {}"
         told = request.prior.split() if deed == "tells all" else []
         kept = [*sorted(set(told), key=len)[-2:], *[word for word in told if word.startswith("zq")][:4]]
-        return " ".join([*kept, *(word for turn in request.turns for word in turn.split()[1:4])]) or "nothing"
+        return " ".join([*kept, *(word for turn in request.turns for word in turn.text.split()[:3])]) or "nothing"
 
 
 def use(memory: Memory, model: FlakySummariser | None) -> None:

@@ -41,7 +41,7 @@ class Choosy(Condenser):
     def condense(self, sources: Sources, *, with_model: bool, cancelled: Cancelled) -> Condensed | str:
         texts = set(sources.texts)
         if FULL in texts or {"rope", "anchor"} <= texts:
-            padded = replace(sources, texts=(*sources.texts, FULL), views=(*sources.views, FULL))
+            padded = replace(sources, texts=(*sources.texts, FULL), views=(*sources.views, View(FULL)))
             return super().condense(padded, with_model=with_model, cancelled=cancelled)
         return "nothing to tell"
 

@@ -268,7 +268,7 @@ def with_model(memory: Memory, model: Scripted) -> Memory:
 
 
 def first_words(request: SummaryRequest) -> Summary:
-    words = " ".join(turn.split(":", 1)[1].strip() for turn in request.turns).split()
+    words = " ".join(turn.text for turn in request.turns).split()
     return Summary(" ".join(words[:20]), 0.9, "scripted", 10, 20)
 
 

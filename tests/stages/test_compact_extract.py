@@ -19,7 +19,8 @@ from libravdb_memory.compact.sanitise import sanitise
 from libravdb_memory.compact.sentences import turn_sentences
 from libravdb_memory.compact.settings import CompactionSettings
 from libravdb_memory.compact.spans import Kind, folded
-from libravdb_memory.compact.voices import said_before, spoken
+from libravdb_memory.compact.views import View
+from libravdb_memory.compact.voices import spoken
 from libravdb_memory.engines.hashed import HashedEmbedder
 from libravdb_memory.tokens import EstimatingCounter
 
@@ -234,7 +235,7 @@ FACTS = ("moved to Lisbon", "signed up for a pottery class", "adopted a grey cat
 
 @pytest.mark.parametrize("embedder", [HashedEmbedder(), None])
 def test_the_facts_of_a_talk_are_told_and_its_pleasantries_are_not(embedder: HashedEmbedder | None) -> None:
-    sentences = spoken(TALK)
+    sentences = spoken([View(turn[5:], turn[:3]) for turn in TALK])
     vectors = None if embedder is None else embedder.embed_documents([each.text for each in sentences])
     made = extract(sentences, 64, COUNTER, vectors).text
     assert all(fact in made for fact in FACTS)
@@ -242,7 +243,9 @@ def test_the_facts_of_a_talk_are_told_and_its_pleasantries_are_not(embedder: Has
 
 
 def test_each_line_says_once_who_speaks() -> None:
-    sentences = spoken(["Ada: The port is 8443 now. The host became db-2.", "Ben: Redis replaced the old queue."])
+    sentences = spoken(
+        [View("The port is 8443 now. The host became db-2.", "Ada"), View("Redis replaced the old queue.", "Ben")]
+    )
     assert extract(sentences, 100, COUNTER).text == (
         "Ada: The port is 8443 now. The host became db-2.\nBen: Redis replaced the old queue."
     )
@@ -338,34 +341,6 @@ def test_each_manner_of_speaking_is_worth_what_it_says() -> None:
 def test_words_are_compared_without_endings_and_apostrophes() -> None:
     assert content_words(words("Painting's fun; she painted, paints")) == {"paint", "fun"}
     assert words("東京都庁 ok") == ["東京", "都庁", "ok"]
-
-
-def test_lines_of_a_transcript_belong_to_whom_they_name() -> None:
-    folded_views = ["Ada: The mill burned.\nBen: It was Friday.", "Ada: They rebuilt it.\nBen: In stone."]
-    assert spoken(folded_views) == [
-        Sentence(0, "The mill burned.", "Ada"),
-        Sentence(1, "It was Friday.", "Ben"),
-        Sentence(2, "They rebuilt it.", "Ada"),
-        Sentence(3, "In stone.", "Ben"),
-    ]
-    assert said_before("Ada: The mill burned.\nBen: It was Friday.") == ("The mill burned.", "It was Friday.")
-
-
-def test_a_line_that_only_looks_like_a_label_stays_with_its_speaker() -> None:
-    turn = "user: set it like this:\nhost: db-2\nport: 8443"
-    assert {each.speaker for each in spoken([turn])} == {"user"}
-    assert spoken(["The plan is as follows here: sell the mill."]) == [
-        Sentence(0, "The plan is as follows here: sell the mill.")
-    ]
-
-
-@given(st.lists(st.text("ab:. \n", max_size=40), max_size=6))
-def test_no_word_is_lost_between_labels_and_sentences(views: list[str]) -> None:
-    made = spoken(views)
-    assert [each.turn for each in made] == sorted(each.turn for each in made)
-    told = "".join(each.text for each in made) + "".join(f"{each.speaker}:" for each in made)
-    for view in views:
-        assert set("".join(view.split())) <= set(told) | set(":")
 
 
 # ── what a summary and its pins keep of technical talk ───────────────────────────────────────────────────────────

@@ -11,9 +11,10 @@ vectors all are equally near, and only news keeps the extract from saying a thin
 must bring two new words.
 
 Laws: the extract never costs more than its limit; its sentences are the turns' own, in their order, each turn on a line
-that says once who speaks (unless that alone would take more than a quarter of the limit); the same input gives the same
-extract, and nothing is said twice. Where not even one sentence fits, the best is cut short and marked with an ellipsis
-(without it where only a letter fits), so that the room for one letter is enough for something to be said.
+that says once who speaks (unless that alone would take more than a quarter of the limit), in quotation marks where it
+would seem to be somebody else's (see `views`); the same input gives the same extract, and nothing is said twice. Where
+not even one sentence fits, the best is cut short and marked with an ellipsis (without it where only a letter fits), so
+that the room for one letter is enough for something to be said.
 """
 
 from __future__ import annotations
@@ -30,6 +31,7 @@ import numpy as np
 from libravdb_memory.compact.preserve import unit_rows
 from libravdb_memory.compact.salience import content_words, salience, statement, words
 from libravdb_memory.compact.spans import folded
+from libravdb_memory.compact.views import names_of, quoted
 from libravdb_memory.tokens import TokenCounter
 
 if TYPE_CHECKING:
@@ -206,10 +208,20 @@ def _cut(told: Sequence[Sentence], judged: _Judged, likeness: _Likeness, limit: 
         judged.read(number)
     worth = judged.worth(likeness)
     for number in sorted(range(len(told)), key=lambda number: (-round(float(worth[number]), 9), number)):
-        each = told[number]
-        if text := clip(_label(each) + _from_first_letter(each.text), limit, counter):
+        if text := _cut_short(told[number], limit, counter):
             return Extract(text, counter.count(text), cut=True)
     return Extract("", 0)
+
+
+def _cut_short(each: Sentence, limit: int, counter: TokenCounter) -> str:
+    """Without signs before its first word, unless that would make it seem somebody else's."""
+    names = names_of((each.speaker,))
+    for said in (_from_first_letter(each.text), each.text):
+        text = clip(_label(each) + said, limit, counter)
+        bare = text.removeprefix(_label(each))
+        if any(map(str.isalnum, text)) and quoted(bare, names, alone=not each.speaker) == bare:
+            return text
+    return ""
 
 
 def _from_first_letter(text: str) -> str:
@@ -222,7 +234,12 @@ def _shown(told: Sequence[Sentence], limit: int, counter: TokenCounter) -> list[
     shown = {
         name: name if counter.count(_label(each)) * LABEL_SHARE <= limit else "" for name, each in speakers.items()
     }
-    return [Sentence(each.turn, " ".join(each.text.split()), shown[each.speaker]) for each in told]
+    names = names_of(speakers)
+    return [
+        Sentence(each.turn, quoted(" ".join(each.text.split()), names, alone=not label), label)
+        for each in told
+        for label in (shown[each.speaker],)
+    ]
 
 
 def _label(sentence: Sentence) -> str:

@@ -16,6 +16,7 @@ from libravdb_memory.compact.plan import plan
 from libravdb_memory.compact.preserve import asks_a_model
 from libravdb_memory.compact.prior import prior_context
 from libravdb_memory.compact.sanitise import sanitise
+from libravdb_memory.compact.views import View
 from libravdb_memory.compacting.parts import Parts, vectors_of_records
 from libravdb_memory.compacting.report import TRIVIAL, Declined
 from libravdb_memory.compacting.uncovered import starts_of_bundles, uncovered_turns
@@ -184,8 +185,7 @@ class Covering:
         return known is not None
 
 
-def _view(record: Record) -> str:
-    """Who speaks and what; nothing where there is nothing to read, so that no name is taken for a text."""
+def _view(record: Record) -> View:
+    """Who speaks and what."""
     turn = turn_of(record)
-    said = sanitise(turn.text).strip()
-    return f"{turn.speaker or turn.role}: {said}" if said else ""
+    return View(sanitise(turn.text).strip(), turn.speaker or turn.role)

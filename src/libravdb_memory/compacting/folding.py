@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from libravdb_memory import lineage
 from libravdb_memory.compact.plan import Root, folds
+from libravdb_memory.compact.views import View
 from libravdb_memory.compacting.parts import Parts
 from libravdb_memory.compacting.report import Declined
 from libravdb_memory.compacting.writing import Job, Writing
@@ -50,7 +51,7 @@ class Folding:
             raise OvertakenError
         sources = Sources(
             texts=tuple(part for node in nodes for part in node.parts),
-            views=tuple(node.parts[0] for node in nodes),
+            views=tuple(map(_view, nodes)),
             vectors=self._vectors_of(nodes),
         )
         with_model = self._parts.condenser.model_ready and any(node.method == "abstractive" for node in nodes)
@@ -82,3 +83,8 @@ class Folding:
             made = self._parts.condenser.vectors([node.parts[0] for node in lacking])
             self._said |= {node.id: made[row] for row, node in enumerate(lacking)}
         return np.stack([self._said[node.id] for node in nodes])
+
+
+def _view(node: Node) -> View:
+    """An extract names its speakers; what a model wrote is said by nobody."""
+    return View(node.parts[0], None if node.method == "extractive" else "")

@@ -24,6 +24,7 @@ from libravdb_memory.bench.retrieval.dataset import DataSet, Said
 from libravdb_memory.bench.retrieval.timing import TimedEmbedder, spread_ms
 from libravdb_memory.bench.texts import conversation
 from libravdb_memory.compact.sanitise import sanitise
+from libravdb_memory.compact.views import View
 from libravdb_memory.compact.voices import spoken
 from libravdb_memory.compacting import Compaction
 from libravdb_memory.config import Config
@@ -106,7 +107,7 @@ def measured(data: Sequence[DataSet], config: Config, folder: Path, sizes: Sizes
 
 def _timed(memory: Memory, embedder: _Clocked, turns: Sequence[Said], *, embed_first: bool) -> _Timed:
     tail = memory.history(user=_USER, session=SESSION).tail
-    views = [f"{turn.speaker or turn.role}: {sanitise(turn.text)}" for turn in turns[: len(turns) - tail]]
+    views = [View(sanitise(turn.text), turn.speaker or turn.role) for turn in turns[: len(turns) - tail]]
     sentences = list(dict.fromkeys(sentence.text for sentence in spoken(views)))
     embedding_s = _seconds(embedder, sentences) if embed_first else 0.0
     embedder.documents_s = 0.0

@@ -100,7 +100,7 @@ class ChatSummariser:
         )
 
     def _view(self, request: SummaryRequest) -> list[str]:
-        turns = fitted([speakable(turn) for turn in request.turns], self._max_input_tokens, self._counter.count)
+        turns = fitted([speakable(turn) for turn in request.shown], self._max_input_tokens, self._counter.count)
         if turns is None:
             reason = f"{len(request.turns)} turns do not fit into {self._max_input_tokens} tokens"
             raise TextRefusedError(self._model, reason)

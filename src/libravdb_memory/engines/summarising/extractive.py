@@ -17,6 +17,7 @@ from contextlib import contextmanager
 from itertools import islice
 from typing import TYPE_CHECKING
 
+from libravdb_memory.compact.views import View
 from libravdb_memory.engines.protocol import Embedder
 from libravdb_memory.engines.summarising.protocol import Summary, SummaryRequest, never
 from libravdb_memory.errors import AnswerUnusableError, CallCancelledError, ConfigError, ModelUnavailableError
@@ -70,7 +71,7 @@ class ExtractiveSummariser:
             raise AnswerUnusableError(self.name, f"nothing can be said in {request.allowed(self._counter)} tokens")
         return Summary(found.text, None, self.name, self._counter.count(request.source), found.tokens)
 
-    def prepare(self, turns: Sequence[str], cancelled: Callable[[], bool]) -> None:
+    def prepare(self, turns: Sequence[View], cancelled: Callable[[], bool]) -> None:
         """Embed the sentences of many turns together, which costs less than doing so request by request."""
         from libravdb_memory.compact.voices import spoken
 

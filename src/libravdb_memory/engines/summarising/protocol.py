@@ -17,6 +17,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol
 
+from libravdb_memory.compact.views import View, shown
 from libravdb_memory.errors import InvalidInputError
 from libravdb_memory.tokens import TokenCounter, share_of
 
@@ -30,18 +31,18 @@ def never() -> bool:
 
 @dataclass(frozen=True, slots=True)
 class SummaryRequest:
-    """`turns` are sanitised, in order, each saying who spoke; `prior` is what earlier summaries said.
+    """`turns` are sanitised, in order, each with who spoke; `prior` is what earlier summaries said.
 
     `tokens` is the most that the summary may cost, `density` the most as a share of what the turns cost.
     """
 
-    turns: tuple[str, ...]
+    turns: tuple[View, ...]
     prior: str
     tokens: int
     density: float
 
     def __post_init__(self) -> None:
-        if not any(map(str.strip, self.turns)):
+        if not any(turn.text.strip() for turn in self.turns):
             raise InvalidInputError("turns", "hold nothing to summarise")
         if self.tokens < 1:
             raise InvalidInputError("tokens", f"must be above 0, not {self.tokens}")
@@ -49,8 +50,13 @@ class SummaryRequest:
             raise InvalidInputError("density", f"must lie above 0 and up to 1, not {self.density}")
 
     @property
+    def shown(self) -> tuple[str, ...]:
+        """The turns as a model reads them, each beginning with who speaks."""
+        return shown(self.turns)
+
+    @property
     def source(self) -> str:
-        return "\n".join(self.turns)
+        return "\n".join(self.shown)
 
     def allowed(self, counter: TokenCounter) -> int:
         """The tokens that both limits leave."""

@@ -97,7 +97,7 @@ class Seq2SeqSummariser:
     def _input(self, model: Seq2SeqModel, request: SummaryRequest) -> tuple[int, ...]:
         prefix = self._manifest.prefix
         room = self._manifest.max_input_tokens - len(model.frame.around(model.tokens(prefix)))
-        turns = fitted(request.turns, room, lambda turn: len(model.tokens(turn + "\n")))
+        turns = fitted(request.shown, room, lambda turn: len(model.tokens(turn + "\n")))
         if turns is None:
             reason = f"{len(request.turns)} turns do not fit into its {self._manifest.max_input_tokens} tokens"
             raise TextRefusedError(self._manifest.model, reason)
