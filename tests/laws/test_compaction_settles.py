@@ -10,6 +10,7 @@ import pytest
 from tests.laws.flaky_summariser import FlakySummariser, use
 
 from libravdb_memory import Config, Memory
+from libravdb_memory.compact.views import View
 from libravdb_memory.condensing import Cancelled, Condensed, Condenser, Sources
 from libravdb_memory.model import Turn
 
