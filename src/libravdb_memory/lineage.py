@@ -15,7 +15,7 @@ from libravdb_memory.ingest.turns import turn_of
 from libravdb_memory.model import Record, Turn
 from libravdb_memory.namespaces import history_of, summaries_of
 from libravdb_memory.store.paging import every
-from libravdb_memory.store.protocol import AllOf, Covered, Equals, Key, Not, Problem, Store, Verification
+from libravdb_memory.store.protocol import AllOf, Covered, Equals, Key, Not, Store
 from libravdb_memory.summaries import Node, is_summary, node_of
 
 DEEPEST = 64
@@ -51,8 +51,6 @@ class History:
     entries: tuple[Branch | Turn, ...]
     tail: int
 
-
-REBUILD = "libravdb compact --rebuild SESSION"
 
 _Placed: TypeAlias = tuple[int, Record]
 """A record, and the ref of the first turn below it."""
@@ -165,46 +163,3 @@ def _too_deep(store: Store) -> StoreCorruptError:
 
 
 # ── verification ─────────────────────────────────────────────────────────────────────────────────────────────────
-
-
-def verified(store: Store, found: Verification) -> Verification:
-    """The same with what is wrong about summaries, and their number."""
-    checked, problems = 0, list(found.problems)
-    for info in store.collections(summaries_of("")):
-        for record in every(store, info.name):
-            checked += 1
-            problems += _problems_of(store, node_of(record))
-    return Verification({**found.checked, "summaries": checked}, tuple(problems))
-
-
-def _problems_of(store: Store, node: Node) -> Iterator[Problem]:
-    where = f"summary {node.id!r} of session {node.session!r}"
-    children = store.children(node.key)
-    for detail in (*_wrong_below(node, children), *_wrong_figures(node), *_covered_twice(store, node, children)):
-        yield Problem("lineage", where, detail, REBUILD)
-
-
-def _wrong_below(node: Node, children: Sequence[Record]) -> Iterator[str]:
-    allowed = history_of(node.namespace) if node.level == 1 else summaries_of(node.namespace)
-    if not children:
-        yield "covers nothing"
-    for child in children:
-        if child.collection != allowed or child.group != node.session:
-            yield f"covers {child.id!r}, which is no {'turn' if node.level == 1 else 'summary'} of its session"
-        elif node.level > 1 and node_of(child).level >= node.level:
-            yield f"covers {child.id!r}, which is of no lower level"
-    if children and {child.id for child in children} != set(node.children):
-        yield f"covers {len(children)} and was made from {len(node.children)}"
-
-
-def _wrong_figures(node: Node) -> Iterator[str]:
-    if not node.tokens < node.source_tokens:
-        yield f"costs {node.tokens} tokens, no less than the {node.source_tokens} that it covers"
-    if not 0.0 <= node.confidence <= 1.0:
-        yield f"has a confidence of {node.confidence}"
-
-
-def _covered_twice(store: Store, node: Node, children: Sequence[Record]) -> Iterator[str]:
-    for child in children:
-        if len(store.parents(Key(child.collection, child.id, child.group))) > 1:
-            yield f"covers {child.id!r}, which another summary covers too"

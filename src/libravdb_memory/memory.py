@@ -21,7 +21,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import IO, TYPE_CHECKING, Literal, Self
 
-from libravdb_memory import lineage
+from libravdb_memory import lineage, verifying
 from libravdb_memory.arguments import Scope, check_count, nothing_to_erase, session_of, where_of
 from libravdb_memory.arriving import Arrivals
 from libravdb_memory.assemble.messages import Message
@@ -608,7 +608,7 @@ class Memory:
     def verify(self, progress: Progress | None = None) -> Verification:
         """Re-derive every hash, and check every index and every summary against the records."""
         self._refuse_closed()
-        return lineage.verified(self._store, self._store.verify(progress))
+        return verifying.verified(self._store, self._store.verify(progress))
 
     def backup(self, target: str | Path, progress: Progress | None = None) -> None:
         """A consistent copy of the store in one file, taken while it is in use."""

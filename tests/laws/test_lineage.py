@@ -9,8 +9,9 @@ from pathlib import Path
 import pytest
 
 from libravdb_memory import Config, Memory
+from libravdb_memory.elevating import Shard
 from libravdb_memory.lineage import Branch
-from libravdb_memory.model import Turn
+from libravdb_memory.model import Draft, Turn
 from libravdb_memory.namespaces import history_of, summaries_of
 from libravdb_memory.store.protocol import Key, Link, Put, Remove, Write
 from libravdb_memory.summaries import Node, draft_of
@@ -107,6 +108,10 @@ def another(node: Node) -> list[Write]:
     return [Put(draft_of(twin)), Link(twin.key, Key(history_of("ada"), node.children[0], "s"))]
 
 
+def rule_of(turn: str, text: str) -> Draft:
+    return Shard(turn, "s", text, 1, 1.0, "rule").draft("ada")
+
+
 DAMAGES: dict[str, tuple[Damage, str]] = {
     "no smaller than its turns": (lambda low, _: [again(low, tokens=low.source_tokens)], "no less than"),
     "surer than sure": (lambda low, _: [again(low, confidence=1.5)], "confidence"),
@@ -118,6 +123,13 @@ DAMAGES: dict[str, tuple[Damage, str]] = {
         lambda low, _: [Link(low.key, Key(history_of("ada"), "t29", "other"))],
         "no turn of its session",
     ),
+    "of more turns than it covers": (lambda low, _: [again(low, turns=low.turns + 1)], "says that it covers"),
+    "of fewer turns than lie below": (lambda _, high: [again(high, turns=1)], "says that it covers"),
+    "ending elsewhere": (lambda low, _: [again(low, last="elsewhere")], "says that it goes from"),
+    "of other times": (lambda low, _: [again(low, first_ts=low.last_ts + 1)], "other times"),
+    "pinned where nothing is": (lambda low, _: [again(low, pins_at=1)], "no pinned facts"),
+    "a rule of no turn": (lambda *_: [Put(rule_of("ghost", "Never."))], "which is not there"),
+    "a rule in other words": (lambda *_: [Put(rule_of("t3", "Never say it was t3."))], "has words that its turn"),
     "covering nothing": (
         lambda low, _: [Remove(low.key), Put(draft_of(low))],
         "covers nothing",

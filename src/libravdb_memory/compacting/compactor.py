@@ -20,11 +20,12 @@ from libravdb_memory.engines.protocol import Embedder
 from libravdb_memory.engines.summarising.protocol import Summariser
 from libravdb_memory.errors import CallCancelledError, StaleVersionError
 from libravdb_memory.excluding import Excluding, OvertakenError
-from libravdb_memory.namespaces import summaries_of
+from libravdb_memory.namespaces import guidance_of, summaries_of
 from libravdb_memory.nimble import nimble
 from libravdb_memory.store.paging import every
 from libravdb_memory.store.protocol import Equals, Key, Progress, Remove, Store, Write
 from libravdb_memory.tokens import TokenCounter
+from libravdb_memory.verifying import wrong_rule
 
 
 class Compactor:
@@ -91,7 +92,7 @@ def _compact(parts: Parts, job: Job, rebuild: bool) -> Compaction:
     ended_early = ""
     try:
         if rebuild:
-            writing.hold_back(_summaries_of(parts.store, job))
+            writing.hold_back(_removals(parts.store, job))
         covering.run()
         folding.run()
     except (OvertakenError, StaleVersionError):
@@ -109,7 +110,10 @@ def _compact(parts: Parts, job: Job, rebuild: bool) -> Compaction:
     )
 
 
-def _summaries_of(store: Store, job: Job) -> list[Write]:
-    """The removal of every summary of the session; guidance stays."""
-    found = every(store, summaries_of(job.namespace), Equals("group", job.session))
-    return [Remove(Key(record.collection, record.id, record.group)) for record in found]
+def _removals(store: Store, job: Job) -> list[Write]:
+    """Of every summary of the session, and of rules that are not what a turn says; other rules stay."""
+    mine = Equals("group", job.session)
+    rules = every(store, guidance_of(job.namespace), mine)
+    wrong = (rule for rule in rules if wrong_rule(store, rule, job.namespace))
+    summaries = every(store, summaries_of(job.namespace), mine)
+    return [Remove(Key(record.collection, record.id, record.group)) for record in (*summaries, *wrong)]

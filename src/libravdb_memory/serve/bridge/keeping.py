@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from libravdb_memory import lineage
+from libravdb_memory import lineage, verifying
 from libravdb_memory.gate.regret import Outcome
 from libravdb_memory.journal import Entry, Journal
 from libravdb_memory.judgements import Judgement, judgements
@@ -80,7 +80,7 @@ class Keeping:
         return self._store.status()
 
     def verify(self, progress: Progress | None = None) -> Verification:
-        return lineage.verified(self._store, self._store.verify(progress))
+        return verifying.verified(self._store, self._store.verify(progress))
 
     def backup(self, target: Path, progress: Progress | None = None) -> None:
         self._store.backup(target, progress)

@@ -1,0 +1,106 @@
+"""What must be true of summaries and kept rules, checked against the turns they were made of.
+
+Laws: a summary covers exactly what it says it was made from, all of it of its own session, and its figures are those of
+what it covers. A kept rule has its turn, and every word of it is the turn's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from libravdb_memory.compact.certificate import PREFIX
+from libravdb_memory.compact.guidance import GAP
+from libravdb_memory.model import Record
+from libravdb_memory.namespaces import guidance_of, history_of, summaries_of
+from libravdb_memory.store.paging import every
+from libravdb_memory.store.protocol import Key, Problem, Store, Verification
+from libravdb_memory.summaries import Node, node_of
+
+REBUILD = "libravdb compact --rebuild SESSION"
+
+
+def verified(store: Store, found: Verification) -> Verification:
+    """The same with what is wrong about summaries and rules, and how many were looked at."""
+    summaries, rules, problems = 0, 0, list(found.problems)
+    for info in store.collections(summaries_of("")):
+        for record in every(store, info.name):
+            summaries += 1
+            problems += _problems_of(store, node_of(record))
+    for info in store.collections(guidance_of("")):
+        for record in every(store, info.name):
+            rules += 1
+            if wrong := wrong_rule(store, record, info.name.removeprefix(guidance_of(""))):
+                problems.append(Problem("lineage", f"rule {record.id!r} of session {record.group!r}", wrong, REBUILD))
+    return Verification({**found.checked, "summaries": summaries, "rules": rules}, tuple(problems))
+
+
+# ── summaries ────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def _problems_of(store: Store, node: Node) -> Iterator[Problem]:
+    where = f"summary {node.id!r} of session {node.session!r}"
+    children = store.children(node.key)
+    below = list(_wrong_below(node, children))
+    figures = [] if below else _wrong_figures(node, children)  # of other children they could only be wrong too
+    for detail in (*below, *figures, *_wrong_by_itself(node), *_covered_twice(store, node, children)):
+        yield Problem("lineage", where, detail, REBUILD)
+
+
+def _wrong_below(node: Node, children: Sequence[Record]) -> Iterator[str]:
+    allowed = history_of(node.namespace) if node.level == 1 else summaries_of(node.namespace)
+    if not children:
+        yield "covers nothing"
+    for child in children:
+        if child.collection != allowed or child.group != node.session:
+            yield f"covers {child.id!r}, which is no {'turn' if node.level == 1 else 'summary'} of its session"
+        elif node.level > 1 and node_of(child).level >= node.level:
+            yield f"covers {child.id!r}, which is of no lower level"
+    if children and {child.id for child in children} != set(node.children):
+        yield f"covers {len(children)} and was made from {len(node.children)}"
+
+
+def _wrong_figures(node: Node, children: Sequence[Record]) -> Iterator[str]:
+    by_id = {child.id: child for child in children}
+    ordered = [by_id[name] for name in node.children]
+    if node.level == 1:
+        turns, ends, times = len(ordered), (ordered[0].id, ordered[-1].id), [child.ts for child in ordered]
+    else:
+        nodes = [node_of(child) for child in ordered]
+        turns, ends = sum(each.turns for each in nodes), (nodes[0].first, nodes[-1].last)
+        times = [moment for each in nodes for moment in (each.first_ts, each.last_ts)]
+    if node.turns != turns:
+        yield f"says that it covers {node.turns} turns, which are {turns}"
+    if (node.first, node.last) != ends:
+        yield f"says that it goes from {node.first!r} to {node.last!r}, which is {ends[0]!r} to {ends[1]!r}"
+    if (node.first_ts, node.last_ts) != (min(times), max(times)):
+        yield "says other times than those of what it covers"
+
+
+def _wrong_by_itself(node: Node) -> Iterator[str]:
+    if not 0 < node.tokens < node.source_tokens:
+        yield f"costs {node.tokens} tokens, no less than the {node.source_tokens} that it covers"
+    if not 0.0 <= node.confidence <= 1.0:
+        yield f"has a confidence of {node.confidence}"
+    if node.pins_at is not None and not node.text.startswith(PREFIX, node.pins_at):
+        yield f"has no pinned facts at {node.pins_at}, where it says so"
+
+
+def _covered_twice(store: Store, node: Node, children: Sequence[Record]) -> Iterator[str]:
+    for child in children:
+        if len(store.parents(Key(child.collection, child.id, child.group))) > 1:
+            yield f"covers {child.id!r}, which another summary covers too"
+
+
+# ── rules ────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def wrong_rule(store: Store, record: Record, namespace: str) -> str:
+    """What is wrong with a kept rule, or nothing."""
+    turn_id = record.metadata.get("source_turn_id")
+    if not isinstance(turn_id, str):
+        return ""  # not taken from a turn
+    turn = store.get(Key(history_of(namespace), turn_id, record.group))
+    if turn is None:
+        return f"was taken from {turn_id!r}, which is not there"
+    kept = all(part in turn.text for part in record.text.split(GAP))
+    return "" if kept else f"has words that its turn {turn_id!r} has not"
