@@ -11,6 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias
 
+from libravdb_memory import lineage
 from libravdb_memory.assemble.budget import AssemblySettings
 from libravdb_memory.assemble.fill import Candidate, Offer, fill
 from libravdb_memory.assemble.messages import MESSAGE_OVERHEAD, Message, keep_recent, plain_text
@@ -31,7 +32,7 @@ from libravdb_memory.retrieve.dates import anchor_density
 from libravdb_memory.retrieve.hops import hop_scores
 from libravdb_memory.retrieve.query import keyword_share
 from libravdb_memory.retrieve.recovery import Standing, recovery_signals
-from libravdb_memory.retrieve.route import is_about_dreams
+from libravdb_memory.retrieve.route import asks_for_the_whole, is_about_dreams
 from libravdb_memory.store.protocol import AllOf, Covered, Equals, Filter, Key, Not, Store
 from libravdb_memory.summaries import is_summary, node_of
 from libravdb_memory.tailing import newest_records, tail_turns
@@ -162,6 +163,8 @@ class ContextBuilder:
         recalled = self._recall.ranked(question, sources, k, request.now_ms, lambda: beside()[0])
         turns = beside()[1]
         ranked = self._with_hops(self._ordered_for_time(request.prompt, recalled), rules.hops)
+        if asks_for_the_whole(request.prompt):
+            ranked = self._overview_first(request, ranked)
         standing = [Standing(item.score, _confidence(item.record)) for item in ranked]
         weak = recovery_signals(standing, len(turns))
         guidance = self._guidance(request, recalled)
@@ -249,6 +252,17 @@ class ContextBuilder:
             for item in (recalled.items[pick.index],)
         )
 
+    def _overview_first(self, request: Request, ranked: tuple[Remembered, ...]) -> tuple[Remembered, ...]:
+        """The summaries that stand for the older part of the session before all else, the newest first."""
+        records = lineage.root_records(self._store, request.namespace, request.session)[::-1]
+        source, best = _summaries(request), max((item.score for item in ranked), default=0.0)
+        above = [best + (1.0 - best) * (len(records) - place) / (len(records) + 1) for place in range(len(records))]
+        overview = [
+            Remembered(record, source, score, {"overview": score}) for record, score in zip(records, above, strict=True)
+        ]
+        refs = {record.ref for record in records}
+        return (*overview, *(item for item in ranked if item.record.ref not in refs))
+
     def _with_hops(
         self, ranked: tuple[Remembered, ...], graph: Mapping[str, tuple[str, ...]]
     ) -> tuple[Remembered, ...]:
@@ -299,8 +313,12 @@ def _sources(request: Request) -> Sequence[Source]:
         Source(history_of(request.namespace), "history", "user"),
         Source("global", "global", "global"),
         _LORE,
-        Source(summaries_of(request.namespace), "summary", "session", _active_summaries(request.session)),
+        _summaries(request),
     )
+
+
+def _summaries(request: Request) -> Source:
+    return Source(summaries_of(request.namespace), "summary", "session", _active_summaries(request.session))
 
 
 def _active_summaries(session: str) -> Filter:

@@ -63,8 +63,12 @@ def uncovered(store: Store, collection: str, session: str) -> Iterator[Record]:
 
 def roots(store: Store, namespace: str, session: str) -> list[Node]:
     """The summaries that no other covers, in the order of what they cover."""
+    return [node_of(record) for record in root_records(store, namespace, session)]
+
+
+def root_records(store: Store, namespace: str, session: str) -> list[Record]:
     placed = _in_order(store, namespace, uncovered(store, summaries_of(namespace), session))
-    return [node_of(record) for _, record in placed]
+    return [record for _, record in placed]
 
 
 def ancestors(store: Store, keys: Iterable[Key]) -> set[Key]:

@@ -140,6 +140,19 @@ def test_summaries_fold_into_deeper_levels_and_still_expand_to_every_turn(hashed
         assert memory.verify().ok
 
 
+def test_who_asks_for_the_whole_gets_the_summaries_of_the_session(memory: Memory) -> None:
+    fill(memory, 80)
+    fill(memory, 80, session="another")
+    for session in ("s", "another"):
+        memory.compact(user="ada", session=session)
+    memory.wait()
+    roots = [branch.node.id for branch in branches(memory)]
+    asked = memory.context("Give me an overview of this session.", user="ada", session="s", budget=4000)
+    shown = [item.id for item in asked.assembly.items if item.id.startswith("summary:")]
+    assert shown and set(shown) <= set(roots) and roots[-1] in shown
+    assert memory.replay(asked.receipt.id).identical
+
+
 def test_a_compacted_turn_is_still_found_and_its_summary_is_in_the_context(memory: Memory) -> None:
     fill(memory, 80)
     memory.compact(user="ada", session="s")

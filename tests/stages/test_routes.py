@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from libravdb_memory.retrieve.recovery import Standing, recovery_signals
-from libravdb_memory.retrieve.route import is_about_dreams
+from libravdb_memory.retrieve.route import asks_for_the_whole, is_about_dreams
 
 
 @pytest.mark.parametrize(
@@ -37,6 +37,41 @@ def test_a_question_about_a_dream_is_one(question: str) -> None:
 )
 def test_a_figure_of_speech_is_not(question: str) -> None:
     assert not is_about_dreams(question)
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "Give me an overview of this session.",
+        "Summarise what happened so far.",
+        "can you summarize our conversation?",
+        "A short recap of the discussion, please",
+        "What did we do so far?",
+        "what have we decided in this conversation",
+        "where were we?",
+        "Where did we leave off yesterday?",
+        "catch me up on everything",
+        "So far, what would be a fair summary?",
+    ],
+)
+def test_a_question_about_the_whole_conversation_is_one(question: str) -> None:
+    assert asks_for_the_whole(question)
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "What did we decide about the database?",
+        "Write a summary of the attached article.",
+        "Add an overview section to the README",
+        "Which deployment problems did we have?",
+        "summarise the incident of 3 March",
+        "Where is the session token stored?",
+        "the build has worked so far",
+    ],
+)
+def test_a_question_about_a_topic_is_not(question: str) -> None:
+    assert not asks_for_the_whole(question)
 
 
 @pytest.mark.parametrize(
