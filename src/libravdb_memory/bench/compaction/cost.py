@@ -180,7 +180,7 @@ def _ingest(quiet: Sequence[Sequence[float]], busy: Sequence[Sequence[float]]) -
     together = [[second for part in parts for second in part] for parts in (quiet, busy)]
     alone, beside = (spread_ms(seconds) for seconds in together)
     return figures.at_most(
-        beside["p99"] / alone["p99"],
+        statistics.median(rounds),
         MOST_OF_A_QUIET_INGEST,
         of_each_round=[round(value, 4) for value in rounds],
         quiet_ms=alone,
