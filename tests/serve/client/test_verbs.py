@@ -21,6 +21,9 @@ from libravdb_memory.serve.own import METHODS
 
 VERBS = {
     "bootstrap_session": "bootstrap",
+    "reset_session": "reset",
+    "link_session": "link",
+    "unlink_session": "unlink",
     "ingest_message": "ingest",
     "assemble_context": "context",
     "memory_search": "search",
@@ -33,7 +36,7 @@ VERBS = {
 NAMES = {"user": "user_id", "session": "session_id"}
 VALUES: dict[str, Any] = {
     **dict.fromkeys(("ts", "k", "since", "until", "budget", "depth", "limit"), 3),
-    **dict.fromkeys(("rebuild", "all", "indexes", "wait"), True),
+    **dict.fromkeys(("rebuild", "all", "indexes", "wait", "fresh"), True),
     "scopes": ["session"],
     "messages": [{"role": "user", "content": "x"}],
     "metadata": {"a": 1},

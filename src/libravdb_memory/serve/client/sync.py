@@ -163,6 +163,10 @@ class Client:
         return self._opening.desk
 
     bootstrap = _verb(verbs.bootstrap)
+    reset = _verb(verbs.reset)
+    link = _verb(verbs.link)
+    unlink = _verb(verbs.unlink)
+    promote_diary = _verb(verbs.promote_diary)
     ingest = _verb(verbs.ingest)
     after_turn = _verb(verbs.after_turn)
     context = _verb(verbs.context)

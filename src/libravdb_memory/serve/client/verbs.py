@@ -62,9 +62,29 @@ class HostContext:
 # ── a conversation ───────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def bootstrap(desk: Desk, **whose: Unpack[Whose]) -> Job[Result]:
+def bootstrap(desk: Desk, *, linked_key: str | None = None, **whose: Unpack[Whose]) -> Job[Result]:
     """Begin or resume a conversation."""
-    return _after_what_waits(desk, "bootstrap_session", _wire(**whose))
+    return _after_what_waits(desk, "bootstrap_session", _wire(linked_key=linked_key, **whose))
+
+
+def reset(desk: Desk, **whose: Unpack[Whose]) -> Job[Result]:
+    """Begin a conversation anew under its old name. What was said before is delivered first."""
+    return _after_what_waits(desk, "reset_session", _wire(**whose))
+
+
+def link(desk: Desk, linked_key: str, **whose: Unpack[Whose]) -> Job[Result]:
+    """Let a conversation, such as a subagent's, share this memory."""
+    return Job(ask("link_session", _wire(linked_key=linked_key, **whose)))
+
+
+def unlink(desk: Desk, linked_key: str, **whose: Unpack[Whose]) -> Job[Result]:
+    """Let a conversation that shared this memory be its own again."""
+    return Job(ask("unlink_session", _wire(linked_key=linked_key, **whose)))
+
+
+def promote_diary(desk: Desk, source_doc: str, text: str, **whose: Unpack[Whose]) -> Job[Result]:
+    """Make memory of the entries of a dream diary that are worth it."""
+    return Job(ask("promote_diary", _wire(source_doc=source_doc, text=text, **whose)))
 
 
 def ingest(
@@ -99,10 +119,11 @@ def context(
     budget: int | None = None,
     messages: Sequence[Message] = (),
     mode: Literal["augment", "own"] = "augment",
+    fresh: bool = False,
     **whose: Unpack[Whose],
 ) -> Job[HostContext]:
     """Assemble what a model should see, within a budget."""
-    params = _wire(prompt=prompt, budget=budget, messages=list(messages), mode=mode, **whose)
+    params = _wire(prompt=prompt, budget=budget, messages=list(messages), mode=mode, fresh=fresh, **whose)
     return Job(_context(desk, params, messages))
 
 
