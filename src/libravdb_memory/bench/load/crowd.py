@@ -14,10 +14,12 @@ from typing import Any, Literal, TypeAlias
 from libravdb_memory.bench.texts import conversation
 
 Verb: TypeAlias = Literal["ingest_message", "assemble_context", "memory_search"]
+Ask: TypeAlias = tuple[Verb, dict[str, Any]]
 SHARES: dict[Verb, int] = {"ingest_message": 2, "assemble_context": 1, "memory_search": 1}
 BUDGET = 2_000
 _USERS = 16
 _SESSION_TURNS = 100
+_OWN_TEXTS = 300
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,11 +39,11 @@ class Crowd:
         user, of_user = number % _USERS, number // _USERS
         return {"userId": f"user-{user}", "sessionId": f"u{user}-s{of_user // _SESSION_TURNS}"}
 
-    def calls(self, client: int) -> Iterator[tuple[Verb, dict[str, Any]]]:
+    def calls(self, client: int) -> Iterator[Ask]:
         """What this client asks, for ever."""
         chance = Random(self.seed * 1_000 + client)
         place = {"userId": f"user-{client % _USERS}", "sessionId": f"load-{client}"}
-        texts = _endlessly(conversation(2_000, self.seed + 1_000 + client))
+        texts = _endlessly(conversation(_OWN_TEXTS, self.seed + 1_000 + client))
         verbs: Sequence[Verb] = [verb for verb, share in SHARES.items() for _ in range(share)]
         number = 0
         while True:
