@@ -39,6 +39,7 @@ def main() -> int:
     parser.add_argument("--fast", action="store_true", help="without the long conversation, the audit and the commands")
     parser.add_argument("--host", default=NEWEST, help="version of OpenClaw")
     parser.add_argument("--keep", action="store_true", help="keep the folder with logs also when all is well")
+    parser.add_argument("--only", default="", help="scenarios whose names have one of these words, with commas between")
     given = parser.parse_args()
     began = time.monotonic()
     for number in (signal.SIGTERM, signal.SIGALRM):
@@ -50,12 +51,14 @@ def main() -> int:
         tell(f"SKIPPED: OpenClaw {given.host} cannot be installed here: {str(error)[:500]}")
         return 0
     tell(f"OpenClaw {given.host}: installed after {time.monotonic() - began:.0f} s")
-    failed = _play(program, FAST if given.fast else FULL, given.keep)
+    words = [word.strip().replace(" ", "_") for word in given.only.split(",")]
+    chosen = [each for each in (FAST if given.fast else FULL) if any(word in each.__name__ for word in words)]
+    failed = _play(program, chosen, given.keep)
     tell(f"{'all scenarios hold' if not failed else f'FAILED: {failed}'} after {time.monotonic() - began:.0f} s")
     return 1 if failed else 0
 
 
-def _play(program: Program, scenarios: tuple[Scenario, ...], keep: bool) -> int:
+def _play(program: Program, scenarios: list[Scenario], keep: bool) -> int:
     stage, failed = Stage(program), 0
     try:
         stage.install_plugin()
