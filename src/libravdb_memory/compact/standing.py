@@ -22,7 +22,10 @@ from typing import Literal, Protocol, TypeAlias
 
 from libravdb_memory.compact import standing_signs as signs
 from libravdb_memory.compact.sentences import Span, sentence_spans
-from libravdb_memory.compact.standing_phrases import FOREIGN, states_rule
+from libravdb_memory.compact.standing_norms import states_norm
+from libravdb_memory.compact.standing_persons import states_of_persons
+from libravdb_memory.compact.standing_phrases import states_rule
+from libravdb_memory.compact.standing_tongues import states_rule_elsewhere
 
 Modality: TypeAlias = Literal["obligatory", "forbidden", "permitted"]
 
@@ -85,14 +88,14 @@ class _Fenced:
 
 def _states(text: str, start: int, end: int, marks: Sequence[Mark]) -> bool:
     said = _plain(text[start : min(end, start + SENTENCE_READ)])
-    if signs.REPORTED.search(said) or signs.HYPOTHETICAL.match(said) or signs.KINDNESS.search(said):
+    if signs.MACHINE.search(said) or signs.REPORTED.search(said) or signs.HYPOTHETICAL.match(said) or signs.KINDNESS.search(said):
         return False
     if said.endswith("?"):
         return signs.POLITE.match(said) is not None
-    if FOREIGN.search(said):
+    if states_rule_elsewhere(said):
         return True
     of_the_moment = _of_the_moment(said)
-    if not of_the_moment and any(map(states_rule, _parts(said))):
+    if not of_the_moment and any(map(_part_states, _parts(said))):
         return True
     ends = [*(mark.start for mark in marks[1:]), end]
     return any(
@@ -112,6 +115,10 @@ def _plain(text: str) -> str:
 
 def _of_the_moment(said: str) -> bool:
     return signs.OCCASION.search(signs.PERMANENT.sub(" ", signs.RECURRING.sub(" ", said))) is not None
+
+
+def _part_states(part: str) -> bool:
+    return states_rule(part) or states_norm(part) or states_of_persons(part)
 
 
 def _parts(said: str) -> Iterator[str]:

@@ -98,9 +98,15 @@ REPORTED = re.compile(
     r"|\b[a-z]{0,30}(?:error|exception|warning|fatal|panic|warn|err!|deprecated)(?: \[[^\]]{1,40}\])?: ?[^ ]"
     r"|^(?:write|draft|compose|translate|proofread|reply|post|text|print|say|send|tell|summari[sz]e|rephrase|"
     r"rewrite|make)"
-    r"\b[^:]{0,80}: ?[^ ]"
+    r"(?! the way)\b[^:]{0,80}: ?[^ ]"
 )
 """Somebody else's rule, a program's complaint, or a rule that is to be written for somebody."""
+
+MACHINE = re.compile(
+    r"//|[{};]$|=>|==|^[$#>] |^(?:const|let|var|def|class|import|from [a-z.]{1,40} import|select|assert|return|traceback"
+    r"|diff --git|npm|git|curl|pip|docker)\b.{0,200}[=;({*_$@/-]"
+)
+"""Code, commands and what programs print."""
 
 KINDNESS = re.compile(
     r"\bkeep (?:on )?(?:going|pushing|trying|believing|dreaming|inspiring|motivating|shining|growing|fighting|rocking|"
@@ -146,7 +152,7 @@ NO_RULE = re.compile(
 )
 """What "no" reports rather than forbids."""
 ONE_TIME = re.compile(
-    r"don't (?:bother\b|(?:start|leave|go|begin|eat) without\b|(?:cancel|send|merge|submit|reply|book|wait|"
+    r"don't [^,]{2,60}\b(?:the|my|our)\b[^,]{2,60}, (?:it's|it is|they're|they are)\b|don't (?:bother\b|(?:start|leave|go|begin|eat) without\b|(?:cancel|send|merge|submit|reply|book|wait|"
     r"start|stop|go|forget|close|sell|"
     r"do)\b.{0,60}\bthe\b)"
 )
