@@ -277,7 +277,7 @@ def test_what_stands_around_a_summary_is_taken_off(answer: str) -> None:
         "[Friday] billing moves to 8443.",
         "User is sorry for the delay; port 8443.",
         "Cannot deploy before friday: port 8443 is taken.",
-        "42 apples",
+        "green tea, 8,443 times",
     ],
 )
 def test_a_summary_is_not_taken_for_something_else(answer: str) -> None:

@@ -1,7 +1,9 @@
 """What of a model's answer can be kept as a summary.
 
 Law: `usable` gives text that may stand for its sources, or raises AnswerUnusableError. It never repairs what the answer
-says; it only takes off what stands around it: reasoning spoken aloud, and a line that announces the summary.
+says; it only takes off what stands around it: reasoning spoken aloud, a line that announces the summary, and characters
+that are not seen. Whatever is exact in it (identifiers, numbers, dates, paths, addresses) stands in the turns or in
+what was noted before; see `grounding` for what cannot be told from the truth.
 
 No message shows the answer itself, which may hold anything.
 """
@@ -11,6 +13,8 @@ from __future__ import annotations
 import json
 import re
 
+from libravdb_memory.compact.grounding import ungrounded
+from libravdb_memory.compact.views import label_of, names_of
 from libravdb_memory.engines.summarising.language import is_foreign
 from libravdb_memory.engines.summarising.protocol import OVERLONG, SummaryRequest
 from libravdb_memory.engines.windows import speakable
@@ -36,6 +40,13 @@ _REFUSAL = re.compile(
     r"抱歉|很抱歉|对不起|申し訳|すみません|죄송)",
     re.IGNORECASE,
 )
+_COLOURS = re.compile(r"\x1b\[[0-9;:?]{0,20}[A-Za-z]")
+_BREAKS = re.compile("\r\n?|[\x0b\x0c\x85\u2028\u2029]")
+_UNSEEN = re.compile(
+    "[\x00-\x08\x0e-\x1f\x7f-\x9f\xad\u061c\u180e\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb"
+    "\U000e0000-\U000e007f]"
+)
+"""Controls, what changes the direction of writing, and what hides text; joiners stay, which some scripts need."""
 _FENCED = re.compile(r"```\w*\s*(.*?)\s*```", re.DOTALL)
 
 
@@ -50,7 +61,8 @@ def usable(answer: object, request: SummaryRequest, counter: TokenCounter, model
 
 
 def _bare(answer: str) -> str:
-    text = _THOUGHT.sub("", speakable(answer), count=1) if _THOUGHT.match(answer) else speakable(answer)
+    seen = _UNSEEN.sub("", _BREAKS.sub("\n", _COLOURS.sub("", speakable(answer))))
+    text = _THOUGHT.sub("", seen, count=1) if _THOUGHT.match(seen) else seen
     announced = _ANNOUNCEMENT.match(text)
     return (text[announced.end() :] if announced else text).strip()
 
@@ -66,11 +78,10 @@ def _problem(text: str, request: SummaryRequest, counter: TokenCounter) -> str:
         return "it declines to summarise"
     if _is_json(text):
         return "it is JSON, not prose"
-    return "it is in another language than the turns" if is_foreign(text, _read(request)) else ""
-
-
-def _read(request: SummaryRequest) -> str:
-    return f"{request.source}\n{request.prior}"
+    read = (*request.shown, request.prior)
+    if is_foreign(text, "\n".join(read)):
+        return "it is in another language than the turns"
+    return ungrounded(text, read, names_of(label_of(turn.speaker) for turn in request.turns if turn.speaker))
 
 
 def _is_json(text: str) -> bool:
