@@ -38,4 +38,4 @@ def of_calls(client: Client, session: str, count: int = 60) -> dict[str, Latency
 def assert_not_slowed(before: dict[str, Latency], after: dict[str, Latency]) -> None:
     """In the median, by no more than the noise of a busy machine."""
     for method, latency in after.items():
-        assert latency.median < 3 * before[method].median + 0.02, (method, before[method], latency)
+        assert latency.median < 4 * before[method].median + 0.05, (method, before[method], latency)
