@@ -180,6 +180,8 @@ def _condensed(method: Method, judged: _Judged, source_tokens: int) -> Condensed
             kept=len(certificate.kept),
             pinned=len(pinned),
             dropped=tuple(text[:_LONGEST_NAMED] for text in lost[:_MOST_NAMED]),
+            characters=certificate.characters,
+            unread=certificate.unread,
         ),
         pins_at=len(node.text) - len(node.pins.text) if node.pins.text else None,
         vector=judged.vector,

@@ -21,17 +21,21 @@ SUMMARY = "summary"
 @dataclass(frozen=True, slots=True)
 class Loss:
     """The loss certificate in figures: facts of the sources, those that the summary says, those pinned to it; and the
-    names of some of those for which there was no room."""
+    names of some of those for which there was no room. Of the `characters` of very long sources some are `unread`:
+    what is said there is not certified."""
 
     facts: int = 0
     kept: int = 0
     pinned: int = 0
     dropped: tuple[str, ...] = ()
+    characters: int = 0
+    unread: int = 0
 
     @property
     def share(self) -> float:
-        """Of the facts, those that the node holds."""
-        return (self.kept + self.pinned) / self.facts if self.facts else 1.0
+        """Of the facts, those that the node holds; what was not read counts as not held."""
+        held = (self.kept + self.pinned) / self.facts if self.facts else 1.0
+        return held * (1.0 - self.unread / self.characters) if self.unread else held
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,6 +115,8 @@ def draft_of(node: Node) -> Draft:
             "kept": node.loss.kept,
             "pinned": node.loss.pinned,
             "dropped": list(node.loss.dropped),
+            "characters": node.loss.characters,
+            "unread": node.loss.unread,
         },
     }
     if node.pins_at is not None:
@@ -162,7 +168,12 @@ def node_of(record: Record) -> Node:
         cover=_number(meta.get("cover")),
         compacted_at=_whole(meta.get("compacted_at")),
         loss=Loss(
-            _whole(loss.get("facts")), _whole(loss.get("kept")), _whole(loss.get("pinned")), _texts(loss.get("dropped"))
+            facts=_whole(loss.get("facts")),
+            kept=_whole(loss.get("kept")),
+            pinned=_whole(loss.get("pinned")),
+            dropped=_texts(loss.get("dropped")),
+            characters=_whole(loss.get("characters")),
+            unread=_whole(loss.get("unread")),
         ),
         pins_at=pins_at if isinstance(pins_at, int) else None,
         prior=_texts(meta.get("prior_ids")),

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from libravdb_memory.compact.extract import Sentence, extract
-from libravdb_memory.compact.reading import CHARACTERS_READ
+from libravdb_memory.compact.reading import SPOKEN_HEAD, SPOKEN_TAIL
 from libravdb_memory.compact.views import View, label_of, labelled, shown
 from libravdb_memory.compact.voices import said_before, spoken
 from libravdb_memory.tokens import EstimatingCounter
@@ -126,6 +126,12 @@ def test_no_word_is_lost_between_labels_and_sentences(views: list[View]) -> None
         assert set("".join(view.text.split())) <= set(told) | set(":")
 
 
-def test_only_so_much_of_a_view_is_read() -> None:
-    made = spoken([View("x" * CHARACTERS_READ + " never read", "Ada")])
-    assert [len(each.text) for each in made] == [CHARACTERS_READ]
+def test_of_a_very_long_view_the_beginning_and_the_end_are_read() -> None:
+    lines = [f"Line {number} of the paste is here." for number in range(10_000)]
+    made = [each.text for each in spoken([View("\n".join(lines), "Ada")])]
+    assert made[0] == lines[0] and made[-1] == lines[-1]
+    assert set(made) <= set(lines), "nothing is cut in two"
+    assert SPOKEN_HEAD < sum(map(len, made)) < SPOKEN_HEAD + SPOKEN_TAIL
+    assert len(spoken([View("x" * 10**6, "Ada")])) == 1
+    short = "\n".join(lines[: SPOKEN_HEAD // 34])
+    assert [each.text for each in spoken([View(short, "Ada")])] == short.split("\n")

@@ -68,12 +68,13 @@ def heading_of(node: Node) -> str:
 
 def certificate_of(loss: Loss) -> str:
     """The facts of its sources, and what became of them."""
+    unread = f", {counted(loss.unread, 'character')} not read" if loss.unread else ""
     if not loss.facts:
-        return "no facts to lose"
+        return f"no facts to lose{unread}"
     parts = [f"{loss.kept:,} kept"]
     parts += [f"{loss.pinned:,} pinned"] if loss.pinned else []
     parts += [f"{lost_by(loss):,} lost"] if lost_by(loss) else []
-    return f"{counted(loss.facts, 'fact')}: {', '.join(parts)}"
+    return f"{counted(loss.facts, 'fact')}: {', '.join(parts)}{unread}"
 
 
 def summaries(count: int) -> str:

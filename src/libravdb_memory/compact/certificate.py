@@ -2,7 +2,8 @@
 
     share = facts kept / facts of the sources   (1 where there are none)
 
-Laws: every fact of the sources is either kept or missing, once; a fact counts as kept only where the text holds it
+Laws: every fact that is read in the sources is either kept or missing, once, and the certificate says how much of them
+was not read (see `reading`); a fact counts as kept only where the text holds it
 whole, or the same fact in another spelling. Pins cost no more than they may, leave the node strictly
 smaller than its sources and name the most important first; what found no room is told.
 """
@@ -13,6 +14,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 from libravdb_memory.compact.preserve import tokens_of
+from libravdb_memory.compact.reading import read
 from libravdb_memory.compact.settings import CompactionSettings
 from libravdb_memory.compact.spans import Kind, Span, folded, holds, spans
 from libravdb_memory.tokens import TokenCounter, share_of
@@ -37,10 +39,13 @@ class Fact:
 
 @dataclass(frozen=True, slots=True)
 class Certificate:
-    """`kept` and `missing` in the order in which the sources say them."""
+    """`kept` and `missing` in the order in which the sources say them. Of the `characters` of the sources so many were
+    left `unread`, and of the facts there nothing is certified."""
 
     kept: tuple[Fact, ...]
     missing: tuple[Fact, ...]
+    characters: int = 0
+    unread: int = 0
 
     @property
     def share(self) -> float:
@@ -83,8 +88,11 @@ def facts(texts: Iterable[str]) -> tuple[Fact, ...]:
     return tuple(Fact(kind, same[0].text, key, len(same)) for (kind, key), same in found.items())
 
 
-def certify(sources: Iterable[str], summary: str) -> Certificate:
-    return certify_facts(facts(sources), summary)
+def certify(sources: Sequence[str], summary: str) -> Certificate:
+    beginnings = read(sources)
+    characters = sum(map(len, sources))
+    found = certify_facts(facts(beginnings), summary)
+    return Certificate(found.kept, found.missing, characters, characters - sum(map(len, beginnings)))
 
 
 def certify_facts(wanted: Iterable[Fact], summary: str) -> Certificate:

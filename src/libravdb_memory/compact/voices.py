@@ -2,7 +2,8 @@
 
 Laws: every word that is read of a view is in a sentence or in the label of one; a label is never part of a sentence, so
 that nobody is chosen for a name. What a turn says is said by its speaker alone; labels are read in extracts only, where
-no text can forge one (see `views`). No more than `CHARACTERS_READ` characters of a view are read.
+no text can forge one (see `views`). Of very long views only the beginning and the end are read (see `reading`), without
+the sentences cut there.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from libravdb_memory.compact.extract import Sentence
-from libravdb_memory.compact.reading import CHARACTERS_READ
+from libravdb_memory.compact.reading import SPOKEN_HEAD, SPOKEN_TAIL
 from libravdb_memory.compact.sentences import sentences
 from libravdb_memory.compact.views import View, label_of, labelled
 
@@ -18,7 +19,7 @@ from libravdb_memory.compact.views import View, label_of, labelled
 def spoken(views: Sequence[View]) -> list[Sentence]:
     """The sentences of the views in their order, with their speakers; each line of an extract is a turn."""
     parts = (part for view in views for part in _parts(view))
-    return [Sentence(turn, text, label) for turn, (label, said) in enumerate(parts) for text in sentences(said)]
+    return [Sentence(turn, text, label) for turn, (label, said) in enumerate(parts) for text in _sentences(said)]
 
 
 def said_before(prior: str) -> tuple[str, ...]:
@@ -28,8 +29,14 @@ def said_before(prior: str) -> tuple[str, ...]:
 
 def _parts(view: View) -> Iterator[tuple[str, str]]:
     """What is said, with the label of who says it."""
-    text = view.text[:CHARACTERS_READ]
     if view.speaker is None:
-        yield from map(labelled, text.split("\n"))
+        yield from map(labelled, view.text.split("\n"))
     else:
-        yield label_of(view.speaker), text
+        yield label_of(view.speaker), view.text
+
+
+def _sentences(text: str) -> tuple[str, ...]:
+    if len(text) <= SPOKEN_HEAD + SPOKEN_TAIL:
+        return sentences(text)
+    head, tail = sentences(text[:SPOKEN_HEAD]), sentences(text[-SPOKEN_TAIL:])
+    return (head[:-1] or head) + tail[1:]

@@ -14,6 +14,7 @@ import json
 import re
 
 from libravdb_memory.compact.grounding import ungrounded
+from libravdb_memory.compact.reading import read
 from libravdb_memory.compact.views import label_of, names_of
 from libravdb_memory.engines.summarising.language import is_foreign
 from libravdb_memory.engines.summarising.protocol import OVERLONG, SummaryRequest
@@ -78,10 +79,10 @@ def _problem(text: str, request: SummaryRequest, counter: TokenCounter) -> str:
         return "it declines to summarise"
     if _is_json(text):
         return "it is JSON, not prose"
-    read = (*request.shown, request.prior)
-    if is_foreign(text, "\n".join(read)):
+    sources = read((*request.shown, request.prior))
+    if is_foreign(text, "\n".join(sources)):
         return "it is in another language than the turns"
-    return ungrounded(text, read, names_of(label_of(turn.speaker) for turn in request.turns if turn.speaker))
+    return ungrounded(text, sources, names_of(label_of(turn.speaker) for turn in request.turns if turn.speaker))
 
 
 def _is_json(text: str) -> bool:
