@@ -139,6 +139,7 @@ def test_any_line_is_taken_or_passed_over(entry: dict[str, Any], tmp_path_factor
     assert end == path.stat().st_size and all(each.text.strip() and isinstance(each.id, str) for each in said)
 
 
+@pytest.mark.slow
 def test_a_conversation_is_remembered_once_and_helps_the_next(home: Path, daemons: Daemons, tmp_path: Path) -> None:
     daemons()
     path = tmp_path / "t.jsonl"
@@ -166,6 +167,7 @@ def test_a_conversation_is_remembered_once_and_helps_the_next(home: Path, daemon
     assert "Tuesdays" not in hook(home, "user-prompt-submit", "--user", "bob", said=asked).stdout
 
 
+@pytest.mark.slow
 def test_without_a_daemon_nothing_is_lost_and_nothing_fails(home: Path, daemons: Daemons, tmp_path: Path) -> None:
     path = tmp_path / "t.jsonl"
     path.write_text(TRANSCRIPT)
@@ -180,6 +182,7 @@ def test_without_a_daemon_nothing_is_lost_and_nothing_fails(home: Path, daemons:
         assert [entry["id"] for entry in client.history(user="local", session=SESSION)["entries"]] == ["u1", "a2", "a3"]
 
 
+@pytest.mark.slow
 def test_a_session_begins_with_a_daemon_and_without_a_word_to_the_model(home: Path) -> None:
     from libravdb_memory.serve.lifetime import stop as stop_daemon
 
@@ -209,6 +212,7 @@ def test_whatever_the_host_says_a_hook_ends_well(said: str, home: Path) -> None:
     assert outcome.out == "" and outcome.remark
 
 
+@pytest.mark.slow
 def test_a_broken_configuration_is_a_remark(home: Path, tmp_path: Path) -> None:
     home.mkdir(parents=True)
     (home / "config.toml").write_text("nonsense = 1\n")

@@ -154,8 +154,8 @@ def test_a_summary_in_a_history_is_opened_to_its_exact_turns(embedded: Embedded,
             id=f"t{number}",
             role="assistant" if number % 2 else "user",
         )
-    memory.wait()
-    assert memory.compact(user="ada", session="s1").summaries
+    memory.wait(compaction=True)  # some may be covered by itself by now
+    memory.compact(user="ada", session="s1")
 
     async def talk() -> None:
         async with client_of(embedded) as client:

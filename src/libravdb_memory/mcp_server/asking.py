@@ -11,7 +11,6 @@ import asyncio
 import logging
 import time
 from collections.abc import Mapping
-from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Protocol
 
 from libravdb_memory.errors import LibraVDBError
@@ -92,8 +91,9 @@ class Asking:
         self._finding: asyncio.Task[Backend] | None = None
 
     def warm(self) -> None:
-        """Begin now; nobody waits for it."""
-        if self._finding is None:
+        """Begin now, also where an earlier beginning failed; nobody waits for it."""
+        finding = self._finding
+        if finding is None or (finding.done() and finding.exception() is not None):
             self._finding = asyncio.get_running_loop().create_task(self._find())
             self._finding.add_done_callback(_tell)
 
@@ -112,22 +112,19 @@ class Asking:
     async def close(self) -> None:
         finding, self._finding = self._finding, None
         if finding is not None:
-            with suppress(LibraVDBError):
-                await (await finding).close()
+            await asyncio.wait({finding})
+            if not finding.exception():
+                await finding.result().close()
 
     async def _backend(self) -> Backend:
         self.warm()
         finding = self._finding
         assert finding is not None
-        try:
-            return await asyncio.shield(finding)
-        except LibraVDBError:
-            if self._finding is finding:
-                self._finding = None  # the next one tries anew
-            raise
+        return await asyncio.shield(finding)
 
     async def _lose(self, backend: Backend) -> None:
-        if self._finding is not None and self._finding.done() and self._finding.result() is backend:
+        finding = self._finding
+        if finding is not None and finding.done() and not finding.exception() and finding.result() is backend:
             self._finding = None
             await backend.close()
 
