@@ -2,8 +2,10 @@
 
 Greedily, while the price allows, take the sentence with the greatest
 
-    (statement · (ln(1 + news / 12) + .2·nearness to the topic + .2·salience)
+    (statement · currency · (ln(1 + news / 12) + .2·nearness to the topic + .2·salience + .5·change)
      - .3·greatest likeness to what is taken or was said) / tokens^.7
+
+Currency is 1 - .6·(how far a later sentence takes it back); see `changes`.
 
 News is the sum, over its content words that no taken sentence holds, of √(turns that say the word). The topic is the
 centroid of all sentences, each weighed by its statement. Nearness and likeness are cosines, not below 0; without
@@ -28,6 +30,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from libravdb_memory.compact.changes import changes, outdated, topics
 from libravdb_memory.compact.preserve import unit_rows
 from libravdb_memory.compact.salience import content_words, salience, statement, words
 from libravdb_memory.compact.spans import folded
@@ -38,6 +41,7 @@ if TYPE_CHECKING:
     from libravdb_memory.compact.preserve import Floats, Vectors
 
 NEARNESS, SALIENCE, REDUNDANCY = 0.2, 0.2, 0.3
+CHANGE, TAKES_BACK, OUTDATED = 0.2, 0.8, 0.6
 FULL_NEWS, PRICE_POWER, LEAST_NEW = 12.0, 0.7, 2
 LEAST_WEIGHT = 1e-3
 """Of a sentence in the topic, so that there is one where nothing is stated."""
@@ -81,8 +85,9 @@ def extract(
     if not places or limit <= 0:
         return Extract("", 0)
     told = _shown([sentences[place] for place in places], limit, counter)
-    judged = _Judged(sentences, places)
-    likeness = _Likeness(None if vectors is None else unit_rows(vectors)[places], prior, judged.statement)
+    rows = None if vectors is None else unit_rows(vectors)[places]
+    judged = _Judged(sentences, places, rows)
+    likeness = _Likeness(rows, prior, judged.statement)
     picked = _picked(told, judged, likeness, limit, counter)
     if not picked:
         return _cut(told, judged, likeness, limit, counter)
@@ -110,7 +115,7 @@ def _beginning(text: str, mark: str, limit: int, counter: TokenCounter) -> str:
 class _Judged:
     """What each sentence is worth by its words, and what it would add to those that are taken."""
 
-    def __init__(self, sentences: Sequence[Sentence], places: Sequence[int]) -> None:
+    def __init__(self, sentences: Sequence[Sentence], places: Sequence[int], rows: Floats | None) -> None:
         told = [sentences[place] for place in places]
         said = [words(each.text) for each in told]
         names = {name for speaker in {each.speaker for each in sentences} for name in words(speaker)}
@@ -119,6 +124,11 @@ class _Judged:
             [statement(*judged) for judged in zip((each.text for each in told), said, self._content, strict=True)]
         )
         self._texts = [each.text for each in told]
+        turns = [each.turn for each in told]
+        signs = changes(self._texts, turns, self._content)
+        old, taken = outdated(signs, turns, topics(self._texts, self._content), rows)
+        self.statement *= 1.0 - OUTDATED * old
+        self._change: Floats = CHANGE * signs + TAKES_BACK * taken
         self._salience = np.ones(len(told))
         self._unread = set(range(len(told)))
         self._holders: dict[str, list[int]] = defaultdict(list)
@@ -135,7 +145,9 @@ class _Judged:
     def worth(self, likeness: _Likeness) -> Floats:
         """At most this, exactly this where the sentence was read: facts are looked for only where they may decide."""
         news = np.log1p(np.maximum(self._news, 0.0) / FULL_NEWS)
-        worth: Floats = self.statement * (news + NEARNESS * likeness.nearness + SALIENCE * self._salience)
+        worth: Floats = self.statement * (
+            news + NEARNESS * likeness.nearness + SALIENCE * self._salience + self._change
+        )
         return worth
 
     def read(self, number: int) -> float:
