@@ -23,6 +23,7 @@ from typing import Literal, Protocol, TypeAlias
 from libravdb_memory.compact import standing_signs as signs
 from libravdb_memory.compact.sentences import Span, sentence_spans
 from libravdb_memory.compact.standing_norms import states_norm
+from libravdb_memory.compact.standing_orders import order_holds
 from libravdb_memory.compact.standing_persons import states_of_persons
 from libravdb_memory.compact.standing_phrases import states_rule
 from libravdb_memory.compact.standing_tongues import states_rule_elsewhere
@@ -88,14 +89,19 @@ class _Fenced:
 
 def _states(text: str, start: int, end: int, marks: Sequence[Mark]) -> bool:
     said = _plain(text[start : min(end, start + SENTENCE_READ)])
-    if signs.MACHINE.search(said) or signs.REPORTED.search(said) or signs.HYPOTHETICAL.match(said) or signs.KINDNESS.search(said):
+    if (
+        signs.MACHINE.search(said)
+        or signs.REPORTED.search(said)
+        or signs.HYPOTHETICAL.match(said)
+        or signs.KINDNESS.search(said)
+    ):
         return False
     if said.endswith("?"):
         return signs.POLITE.match(said) is not None
     if states_rule_elsewhere(said):
         return True
     of_the_moment = _of_the_moment(said)
-    if not of_the_moment and any(map(_part_states, _parts(said))):
+    if not of_the_moment and any(_part_states(part, part is said) for part in _parts(said)):
         return True
     ends = [*(mark.start for mark in marks[1:]), end]
     return any(
@@ -117,8 +123,8 @@ def _of_the_moment(said: str) -> bool:
     return signs.OCCASION.search(signs.PERMANENT.sub(" ", signs.RECURRING.sub(" ", said))) is not None
 
 
-def _part_states(part: str) -> bool:
-    return states_rule(part) or states_norm(part) or states_of_persons(part)
+def _part_states(part: str, whole: bool) -> bool:
+    return states_rule(part) or states_norm(part, whole) or states_of_persons(part)
 
 
 def _parts(said: str) -> Iterator[str]:
@@ -205,6 +211,8 @@ def _order_stands(order: str) -> bool:
     if (habit := signs.HABIT.match(order)) and (
         signs.GENERAL.match(order, habit.end()) or not signs.DEFINITE.search(order)
     ):
+        return True
+    if order_holds(order):
         return True
     trailing = signs.TRAILING.match(order)
     return trailing is not None and _can_recur((trailing[1] or trailing[2] or "it").replace(" them", ""))

@@ -15,7 +15,9 @@ _PAST_OR_POINTING = re.compile(
     r"\b(?:this|these|those|was|were|had|did|didn't|yesterday|last (?:night|week|month|year|time)|will|i'll (?!ask))\b"
     r"(?! (?:repo|repository|project|codebase|house|team|office|family|company|shop)\b)|\?"
 )
-_ONE_OR_KNOWN = r"(?!(?:the|this|that|these|those|it|how|what|why|when|where|to|him|her|them|you|your|an?|any idea|access|"
+_ONE_OR_KNOWN = (
+    r"(?!(?:the|this|that|these|those|it|how|what|why|when|where|to|him|her|them|you|your|an?|any idea|access|"
+)
 _ONE_OR_KNOWN += r"much|enough|one|two|three|more|some|another|my|all of)\b)"
 
 SELF = (
@@ -32,9 +34,28 @@ SELF = (
     rf"i (?:hate|dislike|can't stand|love|like|prefer) {_ONE_OR_KNOWN}[^,;]{{2,60}}"
     r"(?:\b(?:better|more|over|to) .{0,20}\b(?:than\b|[a-z])|[,;] )",
     rf"(?:around|with|at|to) (?:my |the )?[a-z]{{2,16}},? i go by {_ONE_OR_KNOWN}",
+    r"i(?:'m| am) (?:on (?:an? )?(?:mac|pc|diet|budget|linux|windows|ubuntu|android|iphone|slow|metered|blood|medication)|trying to "
+    r"(?:avoid|cut|quit|save|lose))\b",
+    rf"i (?:use|drink|eat|take|drive|speak|wear|own|ride|play|code in|write in|work from|answer|live on) (?:an? )?{_ONE_OR_KNOWN}"
+    r"(?!.{0,80}\b(?:and (?:it|then|i)|but|because|the)\b)[a-z]",
+    r"i (?:have no (?!idea|time|clue|access|luck|choice|problem|doubt|words|questions?|opinion|more|energy)|can't have )[a-z]",
+    r"i (?:don't|never) (?:drink|smoke|drive|cook|swear|gamble|fly|eat out)[.!]*$",
+    r"i only (?:speak|read|understand|know|have) (?!the\b|this|that|it\b|one\b)[a-z]",
+    r"i (?:like|take|want|prefer|need|drink|eat|have) my [a-z-]{2,20}s? [a-z]{3,16}",
+    r"i (?:hate|love|like|dislike|can't stand)(?: it)? (?:being|when you|when people)\b",
+    r"(?:i|i'm|we|we're|our|my)\b.{2,60}\b(?:on|at|in the) (?:(?:mon|tues|wednes|thurs|fri|satur|sun)days|weekends|weekdays|mornings|evenings)\b",
+    rf"i (?:like|love|dislike|enjoy|want|need) (?:(?:honest|short|long|simple|good|clear|full|complete|detailed|direct|plain) )?{_ONE_OR_KNOWN}"
+    r"[a-z-]{3,20}[^s\W]s[.!]*$",
+    r"i want (?:everything|all|nothing|no) [a-z]{3,}",
+    r"i(?:'m| am) (?:fine|ok|okay|happy|good|cool) with (?!the\b|this|that|it\b|you|my\b)[a-z]",
+    r"i(?:'m| am) the only one who\b|only i (?:may|can)\b|i can only (?:read|open|use|eat|hear|speak|work|meet|pay)\b",
+    r"i(?:'ve| have) (?:stopped|quit|given up) [a-z]{2,12}ing (?!the\b|this|that|it\b)|i(?:'ve| have)(?: got)? (?:a |an )?[a-z]{0,16} ?"
+    r"(?:disease|allergy|intolerance|asthma|diabetes|dyslexia|adhd|migraines?|hearing|disability)\b",
+    r"(?:i'm|i am|you're|you are|i|this [a-z]{4,10})\b.{2,60}, so (?!(?:i|we|it|he|she|they|what|how|can|could|would|is|are|do|does|there|not|that|"
+    r"far|the|my|now|let's|you)\b)[a-z]",
     r"my (?:name|surname|nickname|last name|first name|handle|pronouns?|title) (?:is|are) (?:(?:spelled|written|"
     r"pronounced)\b|[a-z' -]{2,40}, not\b)",
-    r"it's [a-z' .-]{2,30}, not [a-z' .-]{2,30}[.!]*$",
+    r"it's (?:spelled |written |pronounced )?[a-z“”' .-]{2,30}, not [a-z“”' .-]{2,30}[.!]*$|it's (?:spelled|pronounced) [a-z“”' .-]{2,30}[.!]*$",
     r"(?:i )?already know\b.{2,60}\b(?:no need|skip|don't)\b",
 )
 """What somebody is, does and does not do."""
@@ -52,6 +73,8 @@ WISHES = (
     r"i(?:'d| would) rather (?:have|get|see|read|hear|wait|pay)\b.{2,60}\bthan\b",
     r"(?:when|if|whenever) i\b [^,]{2,80}, i (?:want|need|expect|mean|prefer|like)\b",
     r"when(?:ever)? i (?:say|write|type|send|mention|ask for) [“”`]{1,2}[^,]{0,30}, ",
+    r"(?:what|all) i (?:want|need|expect|like)(?: from you)? (?:is|are) (?!the\b|to\b|this|that|an?\b|some|more)[a-z]",
+    r"it(?:'s| is) (?:very |really |super )?important (?:to me|that (?!the\b|this|it\b|we\b|i\b|he\b|she\b))|it matters to me\b",
     r"no need to (?:explain|ask|apologi[sz]e|repeat|summari[sz]e|mention|remind|tell me|be polite)\b",
     r"enough (?:with|of) (?:the|your|all)\b",
     r"(?:spare me|skip|quit|cut|drop|lose|save me|stop with) (?:all )?(?:the |your )?(?:[a-z-]{2,14} )?(?:intro(?:duction)?s?|"
@@ -88,6 +111,24 @@ MANNER = (
 """How to be answered."""
 
 ORDERS = (
+    r"(?!(?:the|this|that|no|yes|it|he|she|i|we|you)\b)[a-z-]{2,20}(?: [a-z-]{2,20})?, not [a-z -]{2,30}(?:, (?:when|for|in|please)\b|[.!]*$)",
+    r"(?:[a-z-]{2,16} ){1,3}(?:first|last|only)? ?when(?:ever)? you (?:suggest|recommend|book|order|write|cook|plan|quote|send|buy)\b",
+    r"(?:window|aisle|front|back|single|double|small|large) [a-z]{3,12} (?:for|on|in) (?:[a-z-]{2,12} )?[a-z-]{3,16}s\b",
+    r"give me (?:code|facts|numbers|examples|options|links|names|sources|answers|hints|results|solutions)\b(?:,? not\b|,? (?:only|first)|[.!]*$)",
+    r"(?:prioriti[sz]e|value|rank|place) [a-z -]{2,30} (?:over|above|before|higher than) [a-z]",
+    r"[a-z]{3,12} (?!(?:the|this|that|it|a|an|my)\b)[a-z -]{3,40} (?:instead of|rather than) [a-z]{2,14}ing\b",
+    r"keep (?:the [a-z]{3,16}s|an?) [a-z]{3,14}(?: tone| style| voice)?[.!]*$",
+    r"call (?:the|my|our) [a-z]{2,16} (?!(?:and|when|if|at|on|about|to|back|now|in|for|asap|tomorrow|again|today|please)\b)[a-z]{2,16}[.!]*$",
+    r"answer in the language\b|answer only\b|(?:reply|answer) in (?:whatever|the same) language\b",
+    r"(?:whenever|if|when) (?:we|i|you) (?:talk|write|speak|discuss|ask) [^,]{2,50}, (?!(?:i|it|he|she|they|we)\b)",
+    r"if it(?:'s| is) about [a-z ]{2,30}, [a-z]",
+    r"(?:for|in|with|on) (?!(?:the|this|that|now|an?|my)\b)(?:[a-z-]{2,16} ){0,2}[a-z-]{2,16}s(?: to [a-z]{2,16})?,? (?:the [a-z]{2,12} is|use|we|i prefer|i don't|"
+    r"i never|i want|always|never|only)\b",
+    r"for the [a-z-]{2,16}(?: [a-z-]{2,16})?, (?:always|never|only|use|no)\b|as for [a-z ]{2,20}[:,] [a-z]",
+    r"you(?:'ll)? need my (?:ok|okay|approval|permission|consent)\b|you're talking to\b",
+    r"this (?:project|repo|repository|codebase|team|company|house|shop) (?:uses|follows|targets|supports|requires|needs|runs on|is written in|is public|is "
+    r"private|sticks to|only|never|always)\b",
+    r"it (?:should|must) always\b|that kind of [a-z]{2,16} (?:is|isn't)\b",
     rf"(?:use|reuse|write|choose|pick|take|favou?r|rebase|opt for|go for|go with|buy|cook|book|order|put|call|name) (?!{_TELL})"
     r"(?:the existing |existing )?(?:(?!\b(?:the|this|that|it|one|two|first|second|third|old|other|last|same|my|"
     r"your|an?|above|below)\b|\d)[^,.;]){2,60}(?:,? (?:rather than|instead of|not|never|don't) |,? over )(?!the\b|this|that"
@@ -115,10 +156,16 @@ ORDERS = (
 """Orders about kinds of things."""
 
 _WE_DO = re.compile(
-    r"(?:(?:in|on|at|for|here|around) ?[a-z -]{0,30},? )?we(?:'re on| go by| keep| call| write| spell| speak| say| name| "
+    r"(?:(?:in|on|at|for|here|around) ?[a-z -]{0,30},? )?we(?:'re an?|'re on| go by| keep| call| write| spell| speak| say| name| pronounce| do| "
     r"store| log| bill| count| measure| ship| pay| deploy| use| follow| target| support| stick to| test| review| sign| tag|"
     r" version| release| prefer| avoid| eat| cook| publish| quote| round| number| indent)\b "
-    r"(?!(?:it|the|this|that|him|her|an?|two|three|one|our|to|you|for|about|goodbye|hello|more|less)\b)[a-z0-9“`]"
+    r"(?!(?:it (?!“)|the|this|that|him|her|have|need|want|not|an?|two|three|one|our|to|you|for|about|goodbye|hello|more|less)\b)[a-z0-9“`]"
+)
+_WE_WAY = re.compile(
+    r"we (?!(?:are|were|have|had|need|want|will|can|could|should|would|might|may|know|think|hope|met|went|got|came|saw|sat|ran|"
+    r"spoke|took|left|lost|won|found|made|did|do|fell|drove|flew|ate|slept|stood|began|were|just|also|still|already|both|all|"
+    r"[a-z]{2,12}ed)\b)[a-z]{2,12} (?:on|before|after|by|with|without|per|only|in|at) "
+    r"(?!(?:the|this|that|it|him|her|them|you|us|an?|one|my)\b|\d)[a-z]"
 )
 _LASTING_PLACE = re.compile(r"\bthis (?:repo|repository|project|codebase|house|team|office|family|company|shop)\b")
 _WE_TOLD = re.compile(r"\b(?:and (?:it|then|they|that)|but|because|since|crashed|failed|so far|currently|still)\b")
@@ -138,21 +185,29 @@ _TABLES = tuple(re.compile("|".join(group)) for group in (SELF, WISHES, MANNER))
 _ORDERS = re.compile("|".join(ORDERS))
 _MEASURE = re.compile(r"\bthan (?:an? )?\S{1,12}")
 _CASE = re.compile(r"(?:when|if|whenever) ((?:i|you|something|someone|anything|any|an?) [^,:]{2,100})[,:] (.*)")
-_TOLD_OF = re.compile(r"(?:i (?!want|need|expect|prefer|mean)|it\b|he\b|she\b|they\b|we\b|the\b|there\b|what\b|how\b|nothing\b|my\b|that\b)")
+_TOLD_OF = re.compile(
+    r"(?:i (?!want|need|expect|prefer|mean)|it\b|he\b|she\b|they\b|we\b|the\b|there\b|what\b|how\b|nothing\b|my\b|that\b)"
+)
 
 
 def states_of_persons(said: str) -> bool:
     """Whether a plain sentence says how its speaker is, lives, or wants to be dealt with."""
     if insisted := _CORRECTION.match(said):
         rest = said[insisted.end() :]
-        return bool(_INSISTED.match(rest) or (said[insisted.end() - 2] == ":" and _ONE_WORD.match(rest)) or (
-            rest != said and states_of_persons(rest)
-        ))
+        return bool(
+            _INSISTED.match(rest)
+            or (said[insisted.end() - 2] == ":" and _ONE_WORD.match(rest))
+            or (rest != said and states_of_persons(rest))
+        )
     if _PAST_OR_POINTING.search(said):
         return False
     if any(table.match(said) for table in _TABLES) or BEARABLE.match(said):
         return True
-    if _WE_DO.match(said) and not _WE_TOLD.search(said) and not DEFINITE.search(_LASTING_PLACE.sub("", said)):
+    if (
+        (_WE_DO.match(said) or _WE_WAY.match(said))
+        and not _WE_TOLD.search(said)
+        and not DEFINITE.search(_LASTING_PLACE.sub("", said))
+    ):
         return True
     return _ORDERS.match(said) is not None or _recurs(said)
 

@@ -38,7 +38,9 @@ def _tongue(lasting: str, always: str, asked: str, stated: str, passing: str) ->
     return Tongue(*map(re.compile, (lasting, always, asked, stated, passing)))
 
 
-_IS_FOR_GOOD = r"(?:vegetari|vegan|allerg|alérg|celia|celí|zöliaki|diab|musulm|ebre|jud|juif|daltoni|farbenblind|sourd|sord)"
+_IS_FOR_GOOD = (
+    r"(?:vegetari|vegan|allerg|alérg|celia|celí|zöliaki|diab|musulm|ebre|jud|juif|daltoni|farbenblind|sourd|sord)"
+)
 
 GERMAN = _tongue(
     r"\b(?:ab jetzt|ab sofort|ab heute|künftig|in zukunft|zukünftig|von nun an|ein für alle mal)\b",
