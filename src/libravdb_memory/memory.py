@@ -64,6 +64,7 @@ from libravdb_memory.namespaces import (
     resolve_namespace,
     session_name,
     summaries_of,
+    summarised_namespace_of,
 )
 from libravdb_memory.overflow import Overflow, OverflowState
 from libravdb_memory.portability import ImportReport, export_to, import_lines
@@ -509,12 +510,15 @@ class Memory:
     ) -> Compaction:
         """Cover the older turns of a session with summaries; every turn stays, exact, below them.
 
-        Declines with a reason where there is nothing to do. `rebuild` makes all summaries of the session anew.
+        Declines with a reason where there is nothing to do. `rebuild` makes all summaries of the session anew. Raises
+        NotFoundError where the session has no turns.
         """
         self._refuse_closed()
         namespace = resolve_namespace(user, session, session_key=session_key, agent_id=agent_id)
+        name = session_name(session)
+        self._tail_of(namespace, name)
         done = self._compactor().compact(
-            namespace, session_name(session), _now_ms(), lambda: self._indexer.stopped, progress, rebuild=rebuild
+            namespace, name, _now_ms(), lambda: self._indexer.stopped, progress, rebuild=rebuild
         )
         self._indexer.notify()
         return done
@@ -544,10 +548,7 @@ class Memory:
         """A session as it stands: its summaries as trees, and the turns that nothing covers."""
         self._refuse_closed()
         namespace, name = resolve_namespace(user, session), session_name(session)
-        tail = tail_of(self._store, self._counter, self._config.assembly, history_of(namespace), name)
-        if not tail:
-            raise NotFoundError(name, f"the session {name!r} has no turns")
-        return lineage.history(self._store, namespace, name, tail)
+        return lineage.history(self._store, namespace, name, self._tail_of(namespace, name))
 
     # ── forgetting ───────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -675,6 +676,13 @@ class Memory:
         if self._indexer.stopped or self._owner != os.getpid():
             raise StoreClosedError(self._store.path)
 
+    def _tail_of(self, namespace: str, name: str) -> tuple[Record, ...]:
+        """The newest turns of a session. Raises NotFoundError where there are none."""
+        tail = tail_of(self._store, self._counter, self._config.assembly, history_of(namespace), name)
+        if not tail:
+            raise NotFoundError(name, f"the session {name!r} has no turns")
+        return tail
+
     def _erased_turn(self, turn_id: str, user: str | None, session: str | None) -> Erasure:
         try:
             return self._forgetting.turn(self._one_record(turn_id, user, session))
@@ -687,13 +695,16 @@ class Memory:
         checked_name("id", record_id)
         history = None if given_user(user) is None else history_of(resolve_namespace(user))
         group = given_session(session)
+        found = self._store.find(record_id)
         turns = [
             record
-            for record in self._store.find(record_id)
+            for record in found
             if namespace_of(record.collection) is not None
             and history in (None, record.collection)
             and group in (None, record.group)
         ]
+        if not turns and any(_is_summary_of(record, history) for record in found):
+            raise NotFoundError(record_id, f"{record_id!r} is a summary, not a turn; expand shows the turns below it")
         if not turns:
             raise NotFoundError(record_id)
         if len(turns) > 1:
@@ -714,6 +725,12 @@ def _as_turn(record: Record, masked: Mapping[int, Mapping[str, Json]]) -> Turn:
 
 def _new_id(now_ms: int) -> str:
     return f"{now_ms:012x}{secrets.token_hex(5)}"
+
+
+def _is_summary_of(record: Record, history: str | None) -> bool:
+    """Whether it is a summary of turns in this history, or of any."""
+    namespace = summarised_namespace_of(record.collection)
+    return namespace is not None and history in (None, history_of(namespace))
 
 
 def _now_ms() -> int:

@@ -291,12 +291,20 @@ def test_a_bad_cursor_is_a_usage_error(ada: Run) -> None:
     assert ada("expand", first["id"], "--limit", "0").code == 2
 
 
+def test_getting_a_summary_tells_of_expand(ada: Run) -> None:
+    [first, _] = compacted(ada, "plan", "-u", "ada")[0]["summaries"]
+    for arguments in ([first["id"]], [first["id"], "--user", "ada"]):
+        told = ada("get", *arguments)
+        assert told.code == 3 and "is a summary, not a turn; expand shows the turns below it" in told.err
+    assert "expand" not in ada("get", first["id"], "--user", "ben").err
+    assert "expand" not in ada("get", "summary:0123456789abcdef").err
+
+
 # ── what other commands tell ─────────────────────────────────────────────────────────────────────────────────────
 
 
 def test_search_looks_in_summaries_when_asked(ada: Run) -> None:
     made = {node["id"] for node in compacted(ada, "plan", "-u", "ada")[0]["summaries"]}
-    ada("reindex")
 
     def found(*options: str) -> list[dict[str, Any]]:
         hits: list[dict[str, Any]] = json.loads(ada("search", "importer build", "-u", "ada", "--json", *options).out)[

@@ -117,7 +117,6 @@ def test_a_session_that_is_all_tail_is_declined_with_a_reason(memory: Memory) ->
     fill(memory, 3)
     done = memory.compact(user="ada", session="s")
     assert done.reason == "no turn is behind the tail and not yet compacted; 2 are needed"
-    assert memory.compact(user="nobody", session="s").reason
 
 
 def test_summaries_fold_into_deeper_levels_and_still_expand_to_every_turn(hashed: Config) -> None:
@@ -356,3 +355,10 @@ def test_summaries_and_their_edges_go_with_an_export(memory: Memory, hashed: Con
         assert copy.history(user="ada", session="s") == memory.history(user="ada", session="s")
         assert copy.verify().ok
         assert not copy.compact(user="ada", session="s").summaries
+
+
+def test_a_session_that_does_not_exist_is_not_compacted_in_silence(memory: Memory) -> None:
+    with pytest.raises(NotFoundError, match="the session 'nowhere' has no turns"):
+        memory.compact(user="ada", session="nowhere")
+    with pytest.raises(NotFoundError):
+        memory.compact(user="nobody", session="s", rebuild=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from tests.serve.reference.conftest import Call
 
+from libravdb_memory import sessions
 from libravdb_memory.serve.service import Service
 
 PARAMS = {
@@ -105,3 +106,16 @@ def test_rules_that_were_stated_in_conversation_are_elevated(call: Call, speak: 
     assert (facts["type"], facts["source_turn_id"], facts["userId"]) == ("guidance_shard", "after-turn:1000", "ada")
     found = call("search_text_collections", collections=["elevated:user:ada"], text="delete a file", k=3)["results"]
     assert [result["id"] for result in found] == [shard["id"]]
+
+
+def test_a_session_without_turns_is_one_with_nothing_to_do(call: Call, service: Service) -> None:
+    nothing = {
+        "didCompact": False,
+        "clustersFormed": 0,
+        "clustersDeclined": 0,
+        "turnsRemoved": 0,
+        "meanConfidence": 0.0,
+    }
+    assert call("compact_session", sessionId="nowhere", **PARAMS) == nothing
+    sessions.note(service.store, "emptied", "ada")
+    assert call("compact_session", sessionId="emptied", **PARAMS) == nothing

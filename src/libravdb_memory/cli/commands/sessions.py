@@ -18,6 +18,7 @@ from libravdb_memory.cli.compaction_report import (
 )
 from libravdb_memory.cli.history_tree import glyphs_of_output, history_form, render_history
 from libravdb_memory.cli.invocation import Invocation, command
+from libravdb_memory.cli.waiting import wait_for_embedding
 from libravdb_memory.compacting import Compaction
 from libravdb_memory.model import Turn
 from libravdb_memory.serve.bridge.lookup import SessionName
@@ -53,19 +54,26 @@ def compact(invocation: Invocation, session: str | None, user: str | None, every
 
 
 def _compacted(invocation: Invocation, names: list[SessionName], rebuild: bool) -> list[Compaction]:
-    """A bar of the summaries of one session, or of many sessions."""
+    """When it is through, the summaries can be found by meaning."""
     with invocation.open_memory() as memory:
-        if len(names) == 1:
-            with invocation.terminal.progress("compacting", "clusters") as progress:
-                user, session = names[0]
-                return [memory.compact(user=user, session=session, rebuild=rebuild, progress=progress)]
-        done: list[Compaction] = []
-        with invocation.terminal.progress("compacting", "sessions") as progress:
-            for name in names:
-                progress(len(done), len(names))
-                done.append(memory.compact(user=name.user, session=name.session, rebuild=rebuild))
-            progress(len(done), len(names))
+        done = _one_by_one(invocation, memory, names, rebuild)
+        wait_for_embedding(memory, invocation.terminal)
         return done
+
+
+def _one_by_one(invocation: Invocation, memory: AnyMemory, names: list[SessionName], rebuild: bool) -> list[Compaction]:
+    """A bar of the summaries of one session, or of many sessions."""
+    if len(names) == 1:
+        with invocation.terminal.progress("compacting", "clusters") as progress:
+            user, session = names[0]
+            return [memory.compact(user=user, session=session, rebuild=rebuild, progress=progress)]
+    done: list[Compaction] = []
+    with invocation.terminal.progress("compacting", "sessions") as progress:
+        for name in names:
+            progress(len(done), len(names))
+            done.append(memory.compact(user=name.user, session=name.session, rebuild=rebuild))
+        progress(len(done), len(names))
+    return done
 
 
 @command("history")

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from statistics import fmean
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from libravdb_memory import sessions
+from libravdb_memory.errors import NotFoundError
 from libravdb_memory.lineage import DEEPEST
 from libravdb_memory.model import Record
 from libravdb_memory.namespaces import history_of, summaries_of
@@ -18,6 +19,9 @@ from libravdb_memory.serve.showing import Item
 from libravdb_memory.serve.views import reach_of
 from libravdb_memory.store.protocol import Key, Store
 from libravdb_memory.summaries import is_summary, node_of
+
+if TYPE_CHECKING:
+    from libravdb_memory.compacting import Compaction
 
 _NOT_USED = {"help": "taken and not used: the settings of compaction decide"}
 _DEPTH = 3
@@ -36,7 +40,7 @@ class Compact:
 def compact_session(service: Service, params: Compact) -> Result:
     session = params.session_id.strip()
     owners = sessions.owners(service.store, session)
-    done = [service.memory.compact(user=namespace, session=session) for namespace in owners]
+    done = [each for namespace in owners if (each := _compacted(service, namespace, session)) is not None]
     made = [node for each in done for node in each.summaries]
     methods = sorted({node.method for node in made})
     result: Result = {
@@ -47,6 +51,14 @@ def compact_session(service: Service, params: Compact) -> Result:
         "meanConfidence": fmean(node.confidence for node in made) if made else 0.0,
     }
     return {**result, "summaryMethod": methods[0] if len(methods) == 1 else "mixed"} if methods else result
+
+
+def _compacted(service: Service, namespace: str, session: str) -> Compaction | None:
+    """Nothing where the turns are gone by now: to these clients that is a session with nothing to do."""
+    try:
+        return service.memory.compact(user=namespace, session=session)
+    except NotFoundError:
+        return None
 
 
 @dataclass(frozen=True, slots=True)
