@@ -191,6 +191,26 @@ class CollectionInfo:
 
 
 @dataclass(frozen=True, slots=True)
+class GroupInfo:
+    """Times are those of its first and its newest record, by arrival; `characters` those of all its texts."""
+
+    name: str
+    count: int
+    first_ts: int
+    last_ts: int
+    characters: int
+
+
+@dataclass(frozen=True, slots=True)
+class GroupPage:
+    """`total` counts the groups on all pages."""
+
+    groups: tuple[GroupInfo, ...]
+    total: int
+    cursor: str | None
+
+
+@dataclass(frozen=True, slots=True)
 class StoredMark:
     ref: int
     label: str
@@ -375,6 +395,23 @@ class Store(Protocol):
         """In order of creation: an import makes them in the order of the export, so refs keep their order too."""
         ...
 
+    def groups(
+        self,
+        collection: str,
+        *,
+        name: str | None = None,
+        containing: str = "",
+        after: str | None = None,
+        limit: int = 100,
+    ) -> GroupPage:
+        """Groups that hold records, that with the newest record first; all, that of a name, or those whose names
+        contain a text, whatever the case of its plain letters."""
+        ...
+
+    def cursor(self, ref: int) -> str:
+        """For `page`: what comes after this ref, whether or not a record has it."""
+        ...
+
     def children(self, key: Key) -> tuple[Record, ...]: ...
 
     def parents(self, key: Key) -> tuple[Record, ...]: ...
@@ -387,6 +424,10 @@ class Store(Protocol):
 
     def count_marks(self, collection: str | None, label: str) -> int:
         """How many records have this mark, in one collection or in all."""
+        ...
+
+    def newest_marks(self, collection: str | None, label: str, limit: int) -> tuple[StoredMark, ...]:
+        """Of the newest records with this mark, in one collection or (collection by collection) in all."""
         ...
 
     def all_marks(self, after: tuple[int, str] | None = None, limit: int = 10_000) -> tuple[StoredMark, ...]:

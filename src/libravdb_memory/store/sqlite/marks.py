@@ -80,6 +80,15 @@ def count_marks(db: Database, label: str, collection_key: int | None) -> int:
     return int(db.execute(f"{sql} AND ref >= ? AND ref < ?", (label, *bounds)).get)
 
 
+def newest_marks(
+    db: Database, label: str, collection_key: int | None, limit: int, path: Path
+) -> tuple[StoredMark, ...]:
+    low, high = (0, (1 << 63) - 1) if collection_key is None else map(first_ref, (collection_key, collection_key + 1))
+    sql = f"SELECT ref, data FROM mark WHERE label = {LABEL} AND ref >= ? AND ref < ? ORDER BY ref DESC LIMIT ?"  # noqa: S608
+    rows = db.execute(sql, (label, low, high, limit))
+    return tuple(StoredMark(ref, label, _data_of(ref, data, path)) for ref, data in rows)
+
+
 def all_marks(db: Database, after: tuple[int, str] | None, limit: int, path: Path) -> tuple[StoredMark, ...]:
     ref, name = after or (-1, "")
     rows = db.execute(

@@ -81,7 +81,7 @@ def page(
     condition = condition_of(where, key or 0)
     low, high = (0, 0) if key is None else (first_ref(key), first_ref(key + 1))
     if after is not None:
-        stop = _ref_of(after)
+        stop = ref_at(after)
         low, high = (low, min(high, stop)) if newest_first else (max(low, stop + 1), high)
     order = "DESC" if newest_first else "ASC"
     if condition.label is None:
@@ -92,7 +92,7 @@ def page(
         values = (condition.label, low, high, *condition.values, limit + 1)
     rows = db.execute(sql, values).fetchall()
     records = tuple(record_of(row, path) for row in rows[:limit])
-    return Page(records, _cursor(records[-1].ref) if records and len(rows) > limit else None)
+    return Page(records, cursor_at(records[-1].ref) if records and len(rows) > limit else None)
 
 
 def collections(db: Database, prefix: str) -> tuple[CollectionInfo, ...]:
@@ -136,11 +136,11 @@ def _neighbours(db: Database, key: Key, path: Path, mine: str, theirs: str) -> t
     return tuple(record_of(row, path) for row in db.execute(sql, (record.ref,)))
 
 
-def _cursor(ref: int) -> str:
+def cursor_at(ref: int) -> str:
     return f"{ref >> REF_BITS:x}.{ref & (1 << REF_BITS) - 1:x}"
 
 
-def _ref_of(cursor: str) -> int:
+def ref_at(cursor: str) -> int:
     try:
         collection, number = (int(part, 16) for part in cursor.split("."))
     except ValueError:

@@ -24,6 +24,7 @@ from libravdb_memory.store.protocol import (
     Erasure,
     Filter,
     Found,
+    GroupPage,
     Key,
     Page,
     Place,
@@ -43,6 +44,7 @@ from libravdb_memory.store.sqlite import (
     erasure,
     files,
     fulltext,
+    groupings,
     lacking,
     marks,
     opening,
@@ -203,6 +205,25 @@ class SqliteStore:
         with self._reading() as db:
             return records.collections(db, prefix)
 
+    def groups(
+        self,
+        collection: str,
+        *,
+        name: str | None = None,
+        containing: str = "",
+        after: str | None = None,
+        limit: int = 100,
+    ) -> GroupPage:
+        for field, text in (("collection", collection), ("name", name or ""), ("containing", containing)):
+            check_text(field, text)
+        check_count("limit", limit)
+        with self._reading() as db:
+            return groupings.groups(db, collection, name=name, containing=containing, after=after, limit=limit)
+
+    def cursor(self, ref: int) -> str:
+        check_integer("ref", ref)
+        return records.cursor_at(ref)
+
     def children(self, key: Key) -> tuple[Record, ...]:
         with self._reading() as db:
             return records.children(db, key, self._path)
@@ -234,6 +255,16 @@ class SqliteStore:
         check_count("limit", limit)
         with self._reading() as db:
             return marks.all_marks(db, after, limit, self._path)
+
+    def newest_marks(self, collection: str | None, label: str, limit: int) -> tuple[StoredMark, ...]:
+        marks.check_label(label)
+        check_count("limit", limit)
+        with self._reading() as db:
+            if collection is None:
+                return marks.newest_marks(db, label, None, limit, self._path)
+            check_text("collection", collection)
+            key = records.collection_key(db, collection)
+            return () if key is None else marks.newest_marks(db, label, key, limit, self._path)
 
     def changes_since(self, sequence: int, limit: int = 10_000) -> tuple[Change, ...]:
         check_integer("sequence", sequence)
