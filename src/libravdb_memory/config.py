@@ -28,7 +28,7 @@ from libravdb_memory.engines.select import EmbeddingSettings
 from libravdb_memory.engines.summarising.select import SummarySettings
 from libravdb_memory.errors import ConfigError
 from libravdb_memory.gate.settings import GateSettings
-from libravdb_memory.ingest.secrets.settings import SecretsSettings
+from libravdb_memory.ingest.secrets_settings import SecretsSettings
 from libravdb_memory.mcp_server.settings import McpSettings
 from libravdb_memory.retrieve.settings import RetrievalSettings
 from libravdb_memory.serve.settings import ServeSettings, TelemetrySettings

@@ -16,7 +16,7 @@ from libravdb_memory.errors import NotFoundError
 from libravdb_memory.identity import Json
 from libravdb_memory.ingest.secrets import mask, telling
 from libravdb_memory.ingest.secrets.facts import MaskedFacts, mask_facts
-from libravdb_memory.ingest.secrets.settings import SecretsSettings
+from libravdb_memory.ingest.secrets_settings import SecretsSettings
 from libravdb_memory.model import Turn
 
 MASKED = "masked"

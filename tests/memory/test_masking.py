@@ -20,7 +20,7 @@ from libravdb_memory.authored import DOCUMENTS
 from libravdb_memory.identity import Json, canonical_json
 from libravdb_memory.ingest.secrets import find_secrets, mask
 from libravdb_memory.ingest.secrets.facts import NAMES, mask_facts
-from libravdb_memory.ingest.secrets.settings import SecretsSettings
+from libravdb_memory.ingest.secrets_settings import SecretsSettings
 from libravdb_memory.model import Document
 from libravdb_memory.store.paging import every
 from libravdb_memory.store.protocol import Key
