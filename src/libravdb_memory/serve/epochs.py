@@ -12,7 +12,6 @@ from libravdb_memory.errors import StaleVersionError
 from libravdb_memory.model import Draft, Record
 from libravdb_memory.namespaces import history_of
 from libravdb_memory.notes import EPOCHS
-from libravdb_memory.store.paging import every
 from libravdb_memory.store.protocol import Equals, Expect, Key, Put, Selection, Store
 
 _FIRST = "~0"
@@ -52,12 +51,11 @@ def holds(store: Store, namespace: str, session: str) -> bool:
     return bool(store.page(history_of(namespace), where=Equals("group", session), limit=1).records)
 
 
-def forget(store: Store, namespace: str, session: str | None = None) -> None:
-    """How often one conversation was reset, or any of this namespace, is known no more."""
-    found = every(store, EPOCHS, Equals("group", namespace))
-    keys = tuple(Key(EPOCHS, record.id, namespace) for record in found if session in (None, record.id))
-    if keys:
-        store.erase(Selection(keys=keys))
+def forget(store: Store, namespace: str, session: str) -> None:
+    """How often this conversation was reset is known no more."""
+    key = Key(EPOCHS, session, namespace)
+    if store.get(key) is not None:
+        store.erase(Selection(keys=(key,)))
 
 
 def _name(session: str, resets: int) -> str:

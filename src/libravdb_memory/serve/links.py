@@ -8,8 +8,7 @@ from __future__ import annotations
 from libravdb_memory.ingest.turns import checked_name
 from libravdb_memory.model import Draft
 from libravdb_memory.notes import LINKS
-from libravdb_memory.store.paging import every
-from libravdb_memory.store.protocol import Equals, Key, Put, Remove, Selection, Store
+from libravdb_memory.store.protocol import Key, Put, Remove, Store
 
 _OWNER = "namespace"
 
@@ -30,10 +29,3 @@ def owner_of(store: Store, key: str | None) -> str | None:
     found = store.get(Key(LINKS, key.strip())) if key and key.strip() else None
     owner = None if found is None else found.metadata.get(_OWNER)
     return owner if isinstance(owner, str) else None
-
-
-def forget(store: Store, namespace: str) -> None:
-    """Nothing is linked to this memory any more."""
-    keys = tuple(Key(LINKS, record.id) for record in every(store, LINKS, Equals(f"metadata.{_OWNER}", namespace)))
-    if keys:
-        store.erase(Selection(keys=keys))
