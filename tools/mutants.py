@@ -328,7 +328,8 @@ MUTANTS: tuple[tuple[str, str, str], ...] = (
     ("compact/grounding.py", "any(parts <= date for date in self._dates)", "True"),
     ("compact/certificate.py", "certify_facts(facts(beginnings), summary)", "certify_facts(facts(sources), summary)"),
     ("compact/changes.py", "np.where(order < order[number], same, 0.0)", "same"),
-    ("compact/extract.py", "self.statement *= 1.0 - OUTDATED * old", "pass"),
+    ("compact/extract.py", "(1.0 - OUTDATED * old) * np.where", "np.where"),
+    ("compact/extract.py", "np.where(pretended | of_a_tool, 0.0, ", "np.where(False, 0.0, "),
     ("tailing.py", "all(call in called for turn in tail for call in turn.answers)", "True"),
     # condensing: strictly smaller, and whatever a summariser does
     ("condensing.py", "source_tokens=source_tokens,", "source_tokens=node.tokens,"),

@@ -2,10 +2,11 @@
 
 Greedily, while the price allows, take the sentence with the greatest
 
-    (statement · currency · (ln(1 + news / 12) + .2·nearness to the topic + .2·salience + .5·change)
+    (statement · currency · (ln(1 + news / 12) + .2·nearness to the topic + .2·salience + .2·sign + .8·taken back)
      - .3·greatest likeness to what is taken or was said) / tokens^.7
 
-Currency is 1 - .6·(how far a later sentence takes it back); see `changes`.
+Currency is 1 - .6·(how far a later sentence takes it back), and .4 of that where a text pretends that somebody else
+said it; sign and taken back are those of `changes`, and what tools return or a text pretends takes nothing back.
 
 News is the sum, over its content words that no taken sentence holds, of √(turns that say the word). The topic is the
 centroid of all sentences, each weighed by its statement. Nearness and likeness are cosines, not below 0; without
@@ -34,7 +35,7 @@ from libravdb_memory.compact.changes import changes, outdated, topics
 from libravdb_memory.compact.preserve import unit_rows
 from libravdb_memory.compact.salience import content_words, salience, statement, words
 from libravdb_memory.compact.spans import folded
-from libravdb_memory.compact.views import names_of, quoted
+from libravdb_memory.compact.views import names_of, quoted, speaks_for
 from libravdb_memory.tokens import TokenCounter
 
 if TYPE_CHECKING:
@@ -42,6 +43,9 @@ if TYPE_CHECKING:
 
 NEARNESS, SALIENCE, REDUNDANCY = 0.2, 0.2, 0.3
 CHANGE, TAKES_BACK, OUTDATED = 0.2, 0.8, 0.6
+PRETENDED = 0.4
+"""Worth of what a text pretends that somebody else said."""
+TOOLS = frozenset(("tool", "function"))
 FULL_NEWS, PRICE_POWER, LEAST_NEW = 12.0, 0.7, 2
 LEAST_WEIGHT = 1e-3
 """Of a sentence in the topic, so that there is one where nothing is stated."""
@@ -125,9 +129,12 @@ class _Judged:
         )
         self._texts = [each.text for each in told]
         turns = [each.turn for each in told]
-        signs = changes(self._texts, turns, self._content)
+        speakers = names_of(each.speaker for each in sentences)
+        pretended = np.array([speaks_for(text, speakers) for text in self._texts])
+        of_a_tool = np.array([each.speaker.casefold() in TOOLS for each in told])
+        signs = np.where(pretended | of_a_tool, 0.0, changes(self._texts, turns, self._content))
         old, taken = outdated(signs, turns, topics(self._texts, self._content), rows)
-        self.statement *= 1.0 - OUTDATED * old
+        self.statement *= (1.0 - OUTDATED * old) * np.where(pretended, PRETENDED, 1.0)
         self._change: Floats = CHANGE * signs + TAKES_BACK * taken
         self._salience = np.ones(len(told))
         self._unread = set(range(len(told)))
