@@ -9,6 +9,7 @@ from __future__ import annotations
 import secrets
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import zip_longest
 from typing import Literal, TypeAlias
 
 from libravdb_memory import lineage
@@ -207,20 +208,27 @@ class ContextBuilder:
         return tail_turns(newest)
 
     def _guidance(self, request: Request, recalled: Recalled) -> tuple[Remembered, ...]:
-        """The nearest rules, by meaning and by the words they share with the prompt, and those for every answer."""
-        if recalled.vector is None:
-            return ()
-        collection = guidance_of(request.namespace)
-        scores = {hit.ref: hit.score for hit in self._store.search_vectors(collection, recalled.vector, _GUIDANCE).hits}
-        general = self._store.page(collection, where=Equals(f"metadata.{EVERY_ANSWER}", True), limit=_GUIDANCE)
-        lacking = [record.ref for record in general.records if record.ref not in scores]
-        scores |= self._store.similarities(collection, recalled.vector, lacking)
+        """The nearest rules, by meaning and by the words they share with the prompt, and in turn with them those for
+        every answer, so that neither kind crowds out the other."""
+        collection, vector, scores = guidance_of(request.namespace), recalled.vector, dict[int, float]()
+        if vector is not None:
+            scores = {hit.ref: hit.score for hit in self._store.search_vectors(collection, vector, _GUIDANCE).hits}
+        lasting = self._store.page(
+            collection, where=Equals(f"metadata.{EVERY_ANSWER}", True), limit=_GUIDANCE, newest_first=True
+        )
+        lacking = [record.ref for record in lasting.records if record.ref not in scores]
+        scores |= dict.fromkeys(lacking, 0.0)
+        if vector is not None:
+            scores |= self._store.similarities(collection, vector, lacking)
         source = Source(collection, "guidance", "user")
         found = [
             Remembered(record, source, *self._guidance_score(request.prompt, record, scores[ref]))
             for ref, record in self._store.fetch(list(scores)).items()
         ]
-        return tuple(sorted(found, key=lambda item: (-item.score, -item.record.ref)))
+        found.sort(key=lambda item: (-item.score, -item.record.ref))
+        general = [item for item in found if item.record.metadata.get(EVERY_ANSWER) is True]
+        topical = [item for item in found if item.record.metadata.get(EVERY_ANSWER) is not True]
+        return _in_turn(general, topical)
 
     def _guidance_score(self, prompt: str, record: Record, cosine: float) -> tuple[float, dict[str, float]]:
         """Similarity, raised by the prompt's keywords that a rule holds; just over the bound for one that applies to
@@ -347,7 +355,13 @@ def _candidate(item: Remembered, session: str, covers_visible: bool) -> Candidat
         parts=item.parts,
         covers_from=node_of(item.record).first if is_summary(item.record) else "",
         covers_visible=covers_visible,
+        place=item.record.ref,
     )
+
+
+def _in_turn(general: Sequence[Remembered], topical: Sequence[Remembered]) -> tuple[Remembered, ...]:
+    pairs = zip_longest(general, topical)
+    return tuple(item for pair in pairs for item in pair if item is not None)
 
 
 def _confidence(record: Record) -> float | None:

@@ -12,11 +12,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from libravdb_memory.compact.every_answer import concerns_every_answer
 from libravdb_memory.compact.guidance import (
     PROTOTYPES,
     Evidence,
     Reason,
-    concerns_every_answer,
     hinted,
     needs_similarity,
     protection,

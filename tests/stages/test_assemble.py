@@ -260,6 +260,41 @@ def test_guidance_must_exceed_the_similarity_bound_and_stay_in_its_share() -> No
     assert bound == pytest.approx({"e3": 0.0, "e4": 0.1})
 
 
+def test_guidance_stands_in_the_order_in_which_it_was_given() -> None:
+    day = 1_772_409_600_000
+    guidance = (
+        Candidate("new", "Answer in English.", 0.9, "user", "guidance", ts=day + 3_660_000),
+        Candidate("old", "Answer in German.", 0.8, "user", "guidance", ts=day),
+        Candidate("twin", "Answer in Dutch.", 0.7, "user", "guidance", ts=day, place=2),
+    )
+    for counter in (COUNTER, _Words()):
+        result = fill(Offer(2000, elevated=guidance), counter, AssemblySettings())
+        assert [item.id for item in result.items] == ["old", "twin", "new"]
+        assert result.tokens == counter.count(result.text)
+    assert result.text.startswith(
+        "<elevated_guidance>\nAdvisory guidance from earlier conversations, oldest first. "
+        "Where two contradict, the later holds."
+    )
+    assert '<entry date="2026-03-02 00:00">Answer in German.</entry>' in result.text
+    assert '<entry date="2026-03-02 01:01">Answer in English.</entry>' in result.text
+
+
+@given(st.permutations(range(6)))
+def test_the_order_of_guidance_does_not_depend_on_the_order_of_admission(order: list[int]) -> None:
+    given_ = [Candidate(f"e{n}", f"rule {n}", 0.9, "user", "guidance", ts=1 + n // 2, place=n) for n in range(6)]
+    result = assembled(Offer(4000, elevated=tuple(given_[n] for n in order)))
+    assert [item.id for item in result.items] == [f"e{n}" for n in range(6)]
+
+
+class _Words:
+    """A counter that has to see the whole text."""
+
+    id = "words"
+
+    def count(self, text: str) -> int:
+        return len(text.split())
+
+
 def test_recall_goes_by_score_and_a_smaller_memory_may_fit_after_a_larger() -> None:
     recalled = (
         Candidate("big", "x" * 2000, 0.9, "user", "history"),

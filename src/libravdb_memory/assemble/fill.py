@@ -7,17 +7,28 @@
 
 Laws: the price is that of the whole rendered text, frames and escapes included, and never exceeds tau unless 1 and 2
 alone do; then exactly those are returned, whole, marked as degraded. Nothing is injected twice, and nothing that the
-host's messages already show.
+host's messages already show. Guidance stands in the order in which it was given, whatever order it was admitted in.
 """
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import TypeAlias
 
 from libravdb_memory.assemble.budget import AssemblySettings, recovery_reserve
 from libravdb_memory.assemble.receipt import Assembly, Degraded, Item, Reason, Rejection, TierUse
-from libravdb_memory.assemble.render import Plan, Tier, entry, lines_of, render, shares_frame, with_entries
+from libravdb_memory.assemble.render import (
+    Plan,
+    Tier,
+    entry,
+    guidance_entry,
+    lines_of,
+    render,
+    shares_frame,
+    with_entries,
+)
 from libravdb_memory.assemble.tail import TailTurn, base_start, safe_starts
 from libravdb_memory.tokens import Pricing, TokenCounter, share_of
 from libravdb_memory.wording import counted
@@ -34,7 +45,8 @@ class Rule:
 @dataclass(frozen=True, slots=True)
 class Candidate:
     """Something that may be recalled. `source` names its scope in the prompt. Of a summary, `covers_from` is the id of
-    the first turn below it, and `covers_visible` says that the host's messages show that turn."""
+    the first turn below it, and `covers_visible` says that the host's messages show that turn. `place` tells which of
+    two of one moment came later."""
 
     id: str
     text: str
@@ -47,13 +59,14 @@ class Candidate:
     parts: Mapping[str, float] = field(default_factory=dict[str, float])
     covers_from: str = ""
     covers_visible: bool = False
+    place: int = 0
 
 
 @dataclass(frozen=True, slots=True)
 class Offer:
-    """Everything that may enter a prompt. `turns` is the newest part of the session, oldest first; `recalled` and
-    `elevated` are in descending score; `recovered` comes from raw history when recall looked weak. `visible` holds the
-    texts that the host's own messages already show."""
+    """Everything that may enter a prompt. `turns` is the newest part of the session, oldest first; `recalled` is in
+    descending score, `elevated` in the order in which it is to be admitted; `recovered` comes from raw history when
+    recall looked weak. `visible` holds the texts that the host's own messages already show."""
 
     budget: int
     hard: tuple[Rule, ...] = ()
@@ -73,6 +86,9 @@ class _Chosen:
     session: str = ""
     score: float | None = None
     parts: Mapping[str, float] = field(default_factory=dict[str, float])
+
+
+_Order: TypeAlias = tuple[int, int]
 
 
 def fill(offer: Offer, counter: TokenCounter, settings: AssemblySettings) -> Assembly:
@@ -189,18 +205,18 @@ class _Filling:
             if reason := self._redundant(candidate):
                 self._reject(tier, candidate, reason, 0)
                 continue
-            rendered = _candidate_entry(candidate)
-            price = admission.price_with(rendered)
+            rendered = _guidance_entry(candidate) if tier == "elevated" else _candidate_entry(candidate)
+            order = (candidate.ts, candidate.place) if tier == "elevated" else (0, 0)
+            price = admission.price_with(rendered, order)
             over = price - before - limit
             if over > 0:
                 self._reject(tier, candidate, "budget", over)
                 continue
-            admission.take(rendered)
+            chosen = _Chosen(tier, candidate.id, rendered, candidate.session, candidate.score, candidate.parts)
+            admission.take(chosen, order)
             self._price = price
             self._taken_texts.add(same_text(candidate.text))
-            self._chosen.append(
-                _Chosen(tier, candidate.id, rendered, candidate.session, candidate.score, candidate.parts)
-            )
+        self._chosen += admission.taken
         self._plan = admission.plan
         self._tiers[tier] = TierUse(limit, self._price - before)
 
@@ -283,28 +299,38 @@ class _Filling:
 
 
 class _Admission:
-    """A tier growing entry by entry, with the price of everything after each."""
+    """A tier growing entry by entry, with the price of everything after each. Entries stand by their order; those of
+    one order as they were taken."""
 
     def __init__(self, pricing: Pricing, plan: Plan, tier: Tier) -> None:
         self._pricing = pricing
         self._before = plan
         self._tier: Tier = tier
-        self._taken: list[str] = []
+        self._taken: list[tuple[_Order, _Chosen]] = []
         self._measured = pricing.measured(lines_of(plan))
 
     @property
     def plan(self) -> Plan:
-        return self._with(self._taken)
+        return self._with([chosen.rendered for chosen in self.taken])
 
-    def price_with(self, rendered: str) -> int:
+    @property
+    def taken(self) -> list[_Chosen]:
+        return [chosen for _, chosen in self._taken]
+
+    def price_with(self, rendered: str, order: _Order) -> int:
         if self._measured is None:
-            return self._pricing.price(lines_of(self._with([*self._taken, rendered])))
+            entries = [chosen.rendered for chosen in self.taken]
+            entries.insert(self._place(order), rendered)
+            return self._pricing.price(lines_of(self._with(entries)))
         return self._pricing.plus(self._measured, self._added(rendered)).price
 
-    def take(self, rendered: str) -> None:
+    def take(self, chosen: _Chosen, order: _Order) -> None:
         if self._measured is not None:
-            self._measured = self._pricing.plus(self._measured, self._added(rendered))
-        self._taken.append(rendered)
+            self._measured = self._pricing.plus(self._measured, self._added(chosen.rendered))
+        self._taken.insert(self._place(order), (order, chosen))
+
+    def _place(self, order: _Order) -> int:
+        return bisect_right(self._taken, order, key=lambda taken: taken[0])
 
     def _added(self, rendered: str) -> list[str]:
         """The lines that this entry adds: the first of a frame brings the frame along."""
@@ -330,6 +356,10 @@ def _longest(most: int, fits: Callable[[int], bool]) -> int:
 
 def _tail_entry(turn: TailTurn) -> str:
     return entry(turn.text, role=turn.role, source="session", speaker=turn.speaker)
+
+
+def _guidance_entry(candidate: Candidate) -> str:
+    return guidance_entry(candidate.text, speaker=candidate.speaker, ts=candidate.ts)
 
 
 def _candidate_entry(candidate: Candidate) -> str:

@@ -70,14 +70,6 @@ _HINT = re.compile(
 )
 
 
-_EVERY_ANSWER = re.compile(
-    r"\b(?:your|all|any|every|each) (?:\w{1,20} )?(?:answers?|reply|replies|responses?|explanations?)\b"
-    r"|\b(?:answer|reply|respond|talk|speak|write|explain)(?: things| everything)?(?: to)? me\b"
-    r"|\b(?:call|address) me\b",
-    re.I,
-)
-
-
 @dataclass(frozen=True, slots=True)
 class Evidence:
     """What is known of a turn. `promoted`: the scanner found a rule; `similarity`: to the nearest prototype, None when
@@ -89,11 +81,6 @@ class Evidence:
     hinted: bool = False
     similarity: float | None = None
     standing: bool | None = None
-
-
-def concerns_every_answer(text: str) -> bool:
-    """Whether a rule says how to answer, or what to call someone: it applies whatever the topic is."""
-    return _EVERY_ANSWER.search(text) is not None
 
 
 def hinted(text: str) -> bool:

@@ -52,20 +52,24 @@ _BELONG = _set(
     "counts happen happens get gets serve serves carry carries run runs show shows skip skips explain explains use "
     "uses have has contain contains default defaults keep keeps take takes don't doesn't mean means decide decides "
     "fix fixes read reads link links expire expires point points forbid forbids refer refers list lists open opens "
-    "close closes describe describes wait waits respect respects support supports speak speaks say says"
+    "owns approves handles reviews signs close closes describe describes wait waits respect respects support supports "
+    "speak speaks say says"
 )
 _OFTEN = _set("always never only")
 _SINGULAR = frozenset(w for w in _BE | _BELONG | _DEMANDS if w.endswith("s")) | _set("isn't doesn't has-to")
 _PREDICATES = _DEMANDS | _BE | _BELONG | _OFTEN
 _TRANSITIVE = _set(
     "follow follows serve serves carry carries show shows skip skips explain explains use uses have has contain "
-    "contains keep keeps take takes mean means decide decides fix fixes read reads link links forbid forbids list lists "
+    "contains keep keeps take takes mean means decide decides fix fixes read reads link links forbid forbids list "
+    "lists "
     "describe describes respect respects support supports speak speaks say says"
 )
 _NOT_DONE = _set(
     "leave go get belong count need ship enter touch contain use carry appear show exceed start end mention"
 )
 _GIVEN = _set("no some trouble problems up time long ages forever it him her to more less twenty been so errors")
+_OF_THE_WORLD = _set("run live come happen begin")
+_IN_CHARGE = _set("decides owns approves handles reviews signs")
 _HOW = _set("stay stays start starts end ends")
 
 _FIXED = _set(
@@ -91,7 +95,8 @@ _TROUBLE = re.compile(
 )
 """A sentence with these tells of what happened, not of what is to be."""
 _POINTING = re.compile(
-    r"\b(?:this|these|those|here|there)\b(?! (?:repo|repository|project|codebase|house|team|office|family|company|shop))"
+    r"\b(?:this|these|those|here|there)\b(?! (?:repo|repository|project|codebase|house|team|office|family|company|"
+    r"shop))"
     r"|\bthat\b(?! (?:way|is|are|need|have|do|don't|can)\b)"
 )
 _IDENTIFIER = re.compile(r"\w[._/]\w|\d|[-\w]*_[-\w]*")
@@ -110,7 +115,8 @@ _FRAGMENT = re.compile(
 _MORE_OF = re.compile(
     r"(?:less|fewer|shorter|simpler|more) [a-z-]{2,20}(?: [a-z-]{2,20})?, (?:more|fewer|less|no|please,? in)\b"
     r"|(?:less|fewer|shorter|simpler|more) [a-z -]{2,30} than [a-z]"
-    r"|(?:short|brief|long|plain|simple|direct|honest|concise|complete|full|detailed) [a-z-]{3,16}s,? (?:please|pls|thanks|only)"
+    r"|(?:short|brief|long|plain|simple|direct|honest|concise|complete|full|detailed) [a-z-]{3,16}s,? (?:please|pls|"
+    r"thanks|only)"
     r"|(?:just|only) (?:the )?(?:facts|code|answers?|essentials|basics|results?),? (?:please|pls|no)\b"
 )
 _NOT_BEFORE = re.compile(
@@ -240,6 +246,8 @@ def _is_to_be(kind: Kind, subject: list[str], rest: list[str]) -> bool:
     if kind == "own" and (rest[-1] in ("only", "everywhere") or rest[0] in _NUMBERS or rest[:2] == ["closed", "in"]):
         return True
     often = rest[0] in _OFTEN or rest[0] == "not"
+    if kind in ("things", "any") and _PARTICIPLE.fullmatch(rest[0]) and rest[1:2] == ["by"]:
+        return True
     after = rest[1:] if often else rest
     if after and after[0] in ("fine", "ok", "okay", "good") and {"isn't", "aren't", "not"} & set(after):
         return True
@@ -264,13 +272,17 @@ def _is_done_so(kind: Kind, subject: list[str], after: list[str]) -> bool:
     told_how = any(word in _PREPOSITIONS or word == "not" or word.endswith("ly") for word in after[1:])
     if kind == "the":
         return told_how and after[1] in ("for", "in", "as", "without", "by")
-    return told_how or (kind == "things" and is_ruled(_head(subject)) and len(subject) > 1)
+    return told_how or (kind in ("things", "any") and is_ruled(_head(subject)) and len(subject) > 1)
 
 
 def _is_chosen(kind: Kind, subject: list[str], after: list[str]) -> bool:
     """How a thing is that one makes: somebody chose that it is so."""
     contrasts = "not" in after or "never" in after or after[-1] in ("tops", "max", "most")
-    if kind in ("own", "any"):
+    if kind == "own":
+        return contrasts or (
+            len(after) == 1 and len(subject) > 2 and _is_plural(_head(subject)) and is_ruled(_head(subject))
+        )
+    if kind == "any":
         return contrasts
     made = is_ruled(_head(subject)) and after[0] != "the"
     return made and (kind == "things" or contrasts or after[0].isdigit() or after[0] in _NUMBERS)
@@ -283,7 +295,7 @@ def _belongs(kind: Kind, subject: list[str], predicate: str, rest: list[str]) ->
         return told and (rest[0] in _NOT_DONE if kind != "things" else is_ruled(_head(subject)) or rest[0] in _NOT_DONE)
     if kind == "the":
         stays = predicate in ("stays", "stay") and rest[0] not in _STATE
-        return rest[-2:] in (["for", "us"], ["for", "me"]) or (predicate == "decides" and len(rest) > 1) or stays
+        return rest[-2:] in (["for", "us"], ["for", "me"]) or (predicate in _IN_CHARGE and len(rest) > 1) or stays
     if rest[0].endswith("ing") or (kind == "substance" and (not ruled or any(map(_IDENTIFIER.search, rest)))):
         return False
     if predicate in ("get", "gets"):
@@ -292,6 +304,8 @@ def _belongs(kind: Kind, subject: list[str], predicate: str, rest: list[str]) ->
         if rest[0] in _GIVEN or any(re.search(r"\w[._/]\w", word) for word in rest):
             return False
         return kind == "any" or (ruled and kind in ("things", "own")) or predicate in ("forbids", "means")
+    if not ruled and kind == "things" and (predicate in _OF_THE_WORLD or DEFINITE.search(" ".join(rest))):
+        return False
     return rest[0] in _PREPOSITIONS or rest[0] in _OFTEN or kind == "any" or predicate in _HOW
 
 

@@ -116,7 +116,8 @@ DEMANDS = (
     r"all (?!the\b|of\b|these|those|my\b)(?:[a-z-]{2,20} ){1,3}(?:in|as|with|without|via|under|rounded)\b(?=.{1,40}$)",
     r"(?:[a-z-]{2,20} ){1,3}only(?:,? (?:please|pls|ever))?(?:[.!,;]|$)",
     r"(?:nothing|no)\b.{2,60}\b(?:please|for me|ever)(?:,? (?:please|ever|thanks))?[.!]*$",
-    r"no [a-z-]{2,20} in (?:any|my|our)\b|no new (?!messages?|e?-?mails?|errors?|info|news|results?|data|updates?|issues?|findings)",
+    r"no [a-z-]{2,20} in (?:any|my|our)\b|no new (?!messages?|e?-?mails?|errors?|info|news|results?|data|updates?|"
+    r"issues?|findings)",
     r"no (?:[a-z-]{2,20} ){0,2}(?!results|errors|changes|hits|issues|problems|warnings|failures|news|matches|signs)"
     r"[a-z-]{2,20}(?:s|ing) (?:about|in|on|at|before|after|for|with|during|between|unless|over|under|to|without)\b"
     r"(?!.{0,60}\b(?:so far|was|were|found|left)\b)",

@@ -32,10 +32,13 @@ _WRITING = (
 LEAD = re.compile(
     r"(?:(?:pretty please|please|pls|plz|also|and|so|but|ok|okay|yes|yeah|no(?=[,:!])|then|just|well|oh|kindly|"
     r"however|hey|hi|"
-    r"again|btw|one (?:more )?thing|in short|actually|sorry|fyi|to be clear|for the record|reminder|heads[- ]up|by the way|"
-    r"note(?: to self)?(?: for the future)?(?=:)|note(?=:)|i(?:'ve| have)? (?:already )?(?:said|told you)(?: it| this| that)?(?: before)?(?=:)|"
+    r"again|btw|one (?:more )?thing|in short|actually|sorry|fyi|to be clear|for the record|reminder|heads[- ]up|by "
+    r"the way|"
+    r"note(?: to self)?(?: for the future)?(?=:)|note(?=:)|i(?:'ve| have)? (?:already )?(?:said|told you)(?: it| this|"
+    r" that)?(?: before)?(?=:)|"
     r"i repeat(?=:)|once and for all|not like that(?=[ ,:-])|you keep forgetting(?=:)|"
-    r"how (?:often|many times) do i have to say (?:it|this|that)(?=:)|i should have (?:said|mentioned)(?: it| that)?(?=[:,])|wrong(?= ?[-:,]))\b[ ,:!-]{1,3}){1,4}"
+    r"how (?:often|many times) do i have to say (?:it|this|that)(?=:)|i should have (?:said|mentioned)(?: it| "
+    r"that)?(?=[:,])|wrong(?= ?[-:,]))\b[ ,:!-]{1,3}){1,4}"
 )
 """Words before the first that says something."""
 
@@ -106,7 +109,8 @@ REPORTED = re.compile(
 """Somebody else's rule, a program's complaint, or a rule that is to be written for somebody."""
 
 MACHINE = re.compile(
-    r"//|[{};]$|=>|==|^[$#>] |^(?:const|let|var|def|class|import|from [a-z.]{1,40} import|select|assert|return|traceback"
+    r"//|[{};]$|=>|==|^[$#>] |^(?:const|let|var|def|class|import|from [a-z.]{1,40} import|select|assert|return|"
+    r"traceback"
     r"|diff --git|npm|git|curl|pip|docker)\b.{0,200}[=;({*_$@/-]"
 )
 """Code, commands and what programs print."""
@@ -136,7 +140,8 @@ HYPOTHETICAL = re.compile(
 )
 
 POLITE = re.compile(
-    r"would you mind not [a-z]{2,14}ing (?!the\b|this|that|it\b|so\b)|can we (?:agree|settle) on (?!the\b|this|that|an?\b)|"
+    r"would you mind not [a-z]{2,14}ing (?!the\b|this|that|it\b|so\b)|can we (?:agree|settle) on (?!the\b|this|that|"
+    r"an?\b)|"
     r"(?:(?:can|could|would|will) you|would you mind)\b[ ,]{1,2}(?:please[ ,]{1,2})?(?:also )?(?:"
     r"(?:always|never|not ever|stop|from now on|in (?:the )?future|avoid|going forward|by default)\b|.{1,160}"
     r"\b(?:from now on|in (?:the )?future|going forward|every time|each time|whenever|by default)\b)"
@@ -156,7 +161,9 @@ NO_RULE = re.compile(
 )
 """What "no" reports rather than forbids."""
 ONE_TIME = re.compile(
-    r"don't [^,]{2,60}\b(?:the|my|our)\b[^,]{2,60}, (?:it's|it is|they're|they are|i still|i need|i'm|we still|we need)\b|don't (?:bother\b(?! with [a-z]{2,16} [a-z]{2,16}s\b)|(?:start|leave|go|begin|eat) without\b|(?:cancel|send|merge|submit|reply|book|wait|"
+    r"don't [^,]{2,60}\b(?:the|my|our)\b[^,]{2,60}, (?:it's|it is|they're|they are|i still|i need|i'm|we still|we "
+    r"need)\b|don't (?:bother\b(?! with [a-z]{2,16} [a-z]{2,16}s\b)|(?:start|leave|go|begin|eat) without\b|(?:cancel|"
+    r"send|merge|submit|reply|book|wait|"
     r"start|stop|go|forget|close|sell|"
     r"do)\b.{0,60}\bthe\b)"
 )
@@ -215,7 +222,8 @@ POINTED_AT = re.compile(
 STANCE = re.compile(
     r"(?:prefer|favou?r|avoid|assume|treat (?!yourself)|stick (?:to|with)|default to|refrain|respect|"
     r"remember(?! (?:to|when|the|our|me|how)\b)"
-    r"|(?:keep|bear) in mind|speak(?! (?:to|with) (?!me\b|us\b))|talk to me|address me|call (?:me|us) (?!when|if|at|back|on|later|a\b|in|asap|before)"
+    r"|(?:keep|bear) in mind|speak(?! (?:to|with) (?!me\b|us\b))|talk to me|address me|call (?:me|us) (?!when|if|at|"
+    r"back|on|later|a\b|in|asap|before)"
     r"|(?:call|address|refer to) [a-z' ]{2,30}(?:, not|\bas)\b|keep (?:my|our) .{2,40}\b(?:out of|private|"
     r"secret|confidential|to)\b"
     r"|(?:write|speak|talk|reply|answer|e?-?mail)\b.{0,40}\b(?:formally|informally|casually|politely|briefly)\b"

@@ -34,6 +34,10 @@ class Tongue:
         return self.always.search(said) is not None and self.asked.search(said) is not None
 
 
+def _set(words: str) -> frozenset[str]:
+    return frozenset(words.split())
+
+
 def _tongue(lasting: str, always: str, asked: str, stated: str, passing: str) -> Tongue:
     return Tongue(*map(re.compile, (lasting, always, asked, stated, passing)))
 
@@ -45,20 +49,25 @@ _IS_FOR_GOOD = (
 GERMAN = _tongue(
     r"\b(?:ab jetzt|ab sofort|ab heute|künftig|in zukunft|zukünftig|von nun an|ein für alle mal)\b",
     r"\b(?:immer|nie|niemals|grundsätzlich|stets|generell|prinzipiell|ausschließlich|jedes mal|jedesmal|nur)\b",
-    r"^(?:bitte )?(?!(?:er|sie|es|das|dies|ich|mein|der|warum|wieso)\b)\w{3,16}(?:e|en|ib|ich|imm|ies|ör|ag|ach|eb|utz|s)?\b"
-    r".{0,80}(?:\w{3,}en[.!]*$|\bbitte\b|!$)|^(?:bitte )?(?:antworte|schreib|sprich|nimm|nutze|verwende|benutze|frag|gib|"
+    r"^(?:bitte )?(?!(?:er|sie|es|das|dies|ich|mein|der|warum|wieso)\b)\w{3,16}(?:e|en|ib|ich|imm|ies|ör|ag|ach|eb|"
+    r"utz|s)?\b"
+    r".{0,80}(?:\w{3,}en[.!]*$|\bbitte\b|!$)|^(?:bitte )?(?:antworte|schreib|sprich|nimm|nutze|verwende|benutze|frag|"
+    r"gib|"
     r"mach|sag|zeig|nenn|setz|lass|lösche?|prüfe?|halte?)\b|\bwir\b|\bmüssen\b|\bsollen\b|\bdürfen\b|\bwerden\b"
     r"|^(?:nie|niemals|immer|nur)\b",
-    r"\bich (?:will|möchte|mag|brauche|esse|trinke|benutze|nutze|lese|arbeite|fliege|fahre) (?:\w{1,12} )?(?:keine?n?|nie|"
+    r"\bich (?:will|möchte|mag|brauche|esse|trinke|benutze|nutze|lese|arbeite|fliege|fahre) (?:\w{1,12} )?(?:keine?n?|"
+    r"nie|"
     r"kein|nur|lieber|nicht am|nicht vor|nicht nach)\b|\bich bevorzuge\b|\b(?:mir|uns) (?:ist|sind) \w.{2,50} lieber\b"
     rf"|\bich (?:bin|habe) (?:\w{{1,12}} ){{0,2}}\w*(?:{_IS_FOR_GOOD}|unverträglich|gehörlos|linkshänder|anfänger)"
     r"|^(?:bitte )?(?:duze?|sieze?|nenne?) (?:mich|uns|einander)\b"
-    r"|^(?:bitte )?(?:antworte|schreibe?|sprich|rede|erkläre?|formuliere)\b(?: \w{1,12}){0,3} (?:kurz|knapp|auf|in|ohne|wie|"
+    r"|^(?:bitte )?(?:antworte|schreibe?|sprich|rede|erkläre?|formuliere)\b(?: \w{1,12}){0,3} (?:kurz|knapp|auf|in|"
+    r"ohne|wie|"
     r"einfach|förmlich|ausführlich|sachlich)\b"
     r"|^(?:bitte )?\w{3,16} (?:bitte |mir )?keine?n? (?!sorge|angst|ahnung|panik|stress)\w{3,}"
     r"|^(?:bitte )?keine?n? (?!ahnung|problem|sorge|zeit|lust|angst|idee|fehler|änderung|antwort|wunder)\w{3,}.{0,40}"
     r"\b(?:in|bei|mit|vor|nach|für|bitte|ohne)\b"
-    r"|^(?:wenn|falls|bevor|sobald) du\b.{2,80}, (?!dann (?:ist|war)\b)\w|^(?!der|das|dies|ich|er|sie|es)\w{3,}.{0,60}\b"
+    r"|^(?:wenn|falls|bevor|sobald) du\b.{2,80}, (?!dann (?:ist|war)\b)\w|^(?!der|das|dies|ich|er|sie|"
+    r"es)\w{3,}.{0,60}\b"
     r"(?:müssen|dürfen nicht|dürfen nur|dürfen keine|sollen|sollten|gehören|gehen bei mir nicht|sind tabu)\b"
     r"|\bnicht ohne (?:rückfrage|meine|unsere|zu fragen)\b|\bbei uns (?:gilt|heißt|ist|sind|wird|werden)\b",
     r"\b(?:diese[rsnm]?|heute|gestern|jetzt|gerade|noch (?:einmal|mal|nie)|nochmal|morgen|war|waren|hatte|hatten|wurde|"
@@ -67,18 +76,26 @@ GERMAN = _tongue(
 FRENCH = _tongue(
     r"\b(?:désormais|dorénavant|à partir de maintenant|à l'avenir|une fois pour toutes)\b",
     r"\b(?:toujours|jamais|systématiquement|uniquement|à chaque fois|chaque fois|en aucun cas|sans exception)\b",
-    r"^(?:s'il (?:te|vous) pla[iî]t,? )?(?!(?:il|elle|ça|c'est|ce|je|j'|pourquoi|le|la)\b)(?:ne |n')?\w{3,}(?:-moi|e|s|z)?\b"
+    r"^(?:s'il (?:te|vous) pla[iî]t,? )?(?!(?:il|elle|ça|c'est|ce|je|j'|pourquoi|le|la)\b)(?:ne |n')?\w{3,}(?:-moi|e|"
+    r"s|z)?\b"
     r"(?!.{0,20}\best\b)|\b(?:on|nous)\b|\bil faut\b|\bdoivent\b|\bdoit\b",
-    r"\bje (?:préfère|déteste|n'aime pas|ne (?:mange|bois|veux|travaille|prends|lis|supporte) (?:pas|jamais|que)) (?:de |les |"
-    rf"des |d'|qu)|\bje (?:suis|ne suis pas) (?:\w{{1,12}} )?(?:{_IS_FOR_GOOD}|végéta|végan|végane|gauch|débutant|juive)"
+    r"\bje (?:préfère|déteste|n'aime pas|ne (?:mange|bois|veux|travaille|prends|lis|supporte) (?:pas|jamais|que)) "
+    r"(?:de |les |"
+    rf"des |d'|qu)|\bje (?:suis|ne suis pas) (?:\w{{1,12}} )?(?:{_IS_FOR_GOOD}|végéta|végan|végane|gauch|débutant|"
+    rf"juive)"
     r"|^(?:tutoie|vouvoie|appelle|appelez|tutoyez)-(?:moi|nous)\b"
-    r"|^(?:ne|n')[ ]?\w{2,} (?:rien|jamais|pas (?:de|d'))\b|^pas (?:de |d')(?!problème|souci|chance|nouvelle|réponse)\w{3,}.{0,40}"
+    r"|^(?:ne|n')[ ]?\w{2,} (?:rien|jamais|pas (?:de|d'))\b|^pas (?:de |d')(?!problème|souci|chance|nouvelle|"
+    r"réponse)\w{3,}.{0,40}"
     r"\b(?:dans|en|avec|avant|après|pour|sans|s'il)\b|^pas (?:de |d')\w{3,}s[,.! ]"
-    r"|^(?:les|nos|mes) \w{3,}.{0,60}\b(?:doivent|ne doivent|sont toujours|restent|commencent|se font|s'écrivent|vont)\b"
-    r"|^(?:réponds|écris|parle|explique|répondez|écrivez|parlez)\b(?: \w{1,12}){0,2} (?:en (?!un mot)|sans|comme|brièvement|"
-    r"simplement|court)|\bsans me (?:demander|consulter|prévenir)\b|\b(?:demande|consulte|préviens)-moi avant\b|^(?:si|quand) tu\b"
+    r"|^(?:les|nos|mes) \w{3,}.{0,60}\b(?:doivent|ne doivent|sont toujours|restent|commencent|se font|s'écrivent|"
+    r"vont)\b"
+    r"|^(?:réponds|écris|parle|explique|répondez|écrivez|parlez)\b(?: \w{1,12}){0,2} (?:en (?!un mot)|sans|comme|"
+    r"brièvement|"
+    r"simplement|court)|\bsans me (?:demander|consulter|prévenir)\b|\b(?:demande|consulte|préviens)-moi avant\b|"
+    r"^(?:si|quand) tu\b"
     r".{2,60}, (?!c'est|ça)\w",
-    r"\b(?:ce|cet|cette|ces) (?!projet|dépôt|équipe|maison)\w|\b(?:aujourd'hui|hier|maintenant|encore|déjà vu|vu|était|étaient|"
+    r"\b(?:ce|cet|cette|ces) (?!projet|dépôt|équipe|maison)\w|\b(?:aujourd'hui|hier|maintenant|encore|déjà vu|vu|"
+    r"était|étaient|"
     r"pourquoi|demain|deuxième|première|n'ai|n'a|avait|il dit)\b(?<!de maintenant)|\?$",
 )
 SPANISH = _tongue(
@@ -87,57 +104,81 @@ SPANISH = _tongue(
     r"^(?:por favor,? )?(?:siempre|nunca|jamás) (?!(?:he|ha|han|había|fue|falla|hay|me|se|es|está|vi|supe)\b)\w{3,}"
     r"|^(?!(?:él|ella|esto|eso|el|la|yo|porque|siempre|nunca)\b)\w{3,}(?:me|nos|a|e|n)?\b.{0,40}\b(?:siempre|nunca)\b"
     r"|^(?:las|los|nuestros|nuestras|mis)\b|\b\w{3,}(?:amos|emos|imos)\b",
-    r"\bprefiero (?:que|los|las|\w+s\b|el (?:té|café|tren))|\bno me gustan?\b (?:los|las|que|el)|\bno (?:como|bebo|trabajo|uso|"
+    r"\bprefiero (?:que|los|las|\w+s\b|el (?:té|café|tren))|\bno me gustan?\b (?:los|las|que|el)|\bno (?:como|bebo|"
+    r"trabajo|uso|"
     rf"quiero) (?!nada|que|ir|saber|esto|eso)\w{{3,}}|\bsoy (?:\w{{1,12}} )?(?:{_IS_FOR_GOOD}|zurd|principiante|judí)"
-    r"|^(?:por favor,? )?no (?:uses|escribas|pongas|borres|toques|cambies|modifiques|hagas|añadas|incluyas|menciones|me \w+es)\b"
-    r"|^(?:tutéame|llámame|trátame|háblame)\b|^(?:responde|escribe|habla|contesta|explica)\b(?: \w{1,12}){0,2} (?:en (?!una "
-    r"palabra)|sin|como|breve|de forma)|^(?:los|las|nuestros|nuestras) \w{3,}.{0,60}\b(?:deben|tienen que|van en|se escriben|no "
-    r"pueden|han de)\b|\bsin preguntar(?:me)?\b|\bpregúntame (?:siempre |primero )?antes\b|^(?:si|cuando) (?:no|tengas|dudes)\b"
+    r"|^(?:por favor,? )?no (?:uses|escribas|pongas|borres|toques|cambies|modifiques|hagas|añadas|incluyas|menciones|"
+    r"me \w+es)\b"
+    r"|^(?:tutéame|llámame|trátame|háblame)\b|^(?:responde|escribe|habla|contesta|explica)\b(?: \w{1,12}){0,2} (?:en "
+    r"(?!una "
+    r"palabra)|sin|como|breve|de forma)|^(?:los|las|nuestros|nuestras) \w{3,}.{0,60}\b(?:deben|tienen que|van en|se "
+    r"escriben|no "
+    r"pueden|han de)\b|\bsin preguntar(?:me)?\b|\bpregúntame (?:siempre |primero )?antes\b|^(?:si|cuando) (?:no|"
+    r"tengas|dudes)\b"
     r".{2,60}, \w|^(?:nada de|sin) \w{3,}s\b",
-    r"\b(?:est[aeo]s?|es[ae]s?) (?!proyecto|repositorio|equipo|casa)\w|\b(?:hoy|ayer|ahora|mañana|todavía|visto|era|estaba|segund[oa]|"
+    r"\b(?:est[aeo]s?|es[ae]s?) (?!proyecto|repositorio|equipo|casa)\w|\b(?:hoy|ayer|ahora|mañana|todavía|visto|era|"
+    r"estaba|segund[oa]|"
     r"primer[oa]?|dice|dijo)\b|\?$",
 )
 ITALIAN = _tongue(
     r"\b(?:d'ora in poi|d'ora in avanti|da adesso in poi|in futuro|una volta per tutte)\b",
     r"\b(?:sempre|mai|esclusivamente|ogni volta|in nessun caso|senza eccezioni)\b",
-    r"^(?:per favore,? )?(?!(?:sono|lui|lei|questo|sempre|mai|non (?:ho|ha|è|so))\b)\w{3,}(?:a|i|e)\b(?!.{0,12}\bho\b)|\b\w{3,}iamo\b",
-    r"\bpreferisco (?:le|i|gli|che|\w+[ie]\b)|\bnon mi piac(?:e|ciono)\b|\bnon (?:mangio|bevo|uso|lavoro|voglio) (?!niente|che|"
+    r"^(?:per favore,? )?(?!(?:sono|lui|lei|questo|sempre|mai|non (?:ho|ha|è|so))\b)\w{3,}(?:a|i|"
+    r"e)\b(?!.{0,12}\bho\b)|\b\w{3,}iamo\b",
+    r"\bpreferisco (?:le|i|gli|che|\w+[ie]\b)|\bnon mi piac(?:e|ciono)\b|\bnon (?:mangio|bevo|uso|lavoro|voglio) "
+    r"(?!niente|che|"
     rf"andare|sapere|questo)\w{{3,}}|\bsono (?:\w{{1,12}} )?(?:{_IS_FOR_GOOD}|mancin|principiante)"
-    r"|^(?:per favore,? )?non (?:usare|scrivere|mettere|cancellare|toccare|cambiare|modificare|fare|aggiungere|chiamarmi|menzionare)\b"
-    r"|^(?:dammi|diamoci) del (?:tu|lei)\b|^chiamami\b|^(?:rispondi|scrivi|parla|spiega)\b(?: \w{1,12}){0,2} (?:in (?!una parola)|"
+    r"|^(?:per favore,? )?non (?:usare|scrivere|mettere|cancellare|toccare|cambiare|modificare|fare|aggiungere|"
+    r"chiamarmi|menzionare)\b"
+    r"|^(?:dammi|diamoci) del (?:tu|lei)\b|^chiamami\b|^(?:rispondi|scrivi|parla|spiega)\b(?: \w{1,12}){0,2} (?:in "
+    r"(?!una parola)|"
     r"senza|come|breve)|^(?:i|le|gli|nostri|nostre) \w{3,}.{0,60}\b(?:devono|vanno|si scrivono|non possono|restano)\b"
     r"|\bsenza chieder(?:mi|e)\b|\bchiedimi (?:sempre )?prima\b|^(?:se|quando) (?:non|hai)\b.{2,60}, \w|^niente \w{3,}",
-    r"\b(?:quest[aeio]|quell[aeio]) (?!progetto|repository|squadra|casa)\w|\b(?:oggi|ieri|adesso|domani|ancora|visto|era|second[oa]|"
+    r"\b(?:quest[aeio]|quell[aeio]) (?!progetto|repository|squadra|casa)\w|\b(?:oggi|ieri|adesso|domani|ancora|visto|"
+    r"era|second[oa]|"
     r"prim[oa] (?!di)|dice)\b(?<!da adesso)|\?$",
 )
 PORTUGUESE = _tongue(
     r"\b(?:de agora em diante|a partir de agora|daqui (?:em|para a) (?:diante|frente)|doravante|no futuro)\b",
     r"\b(?:sempre|nunca|jamais|exclusivamente|toda vez|sem exceção|em nenhum caso)\b",
     r"^(?:por favor,? )?(?:sempre|nunca|jamais) (?!(?:vi|tive|foi|falha|há|está|é|fui|soube|ouvi|consegui)\b)\w{3,}"
-    r"|^(?!(?:ele|ela|isso|isto|o|a|eu|está|sempre|nunca)\b)\w{3,}\b.{0,40}\b(?:sempre|nunca)\b|^(?:os|as|nossos|nossas)\b|\b\w{3,}"
+    r"|^(?!(?:ele|ela|isso|isto|o|a|eu|está|sempre|nunca)\b)\w{3,}\b.{0,40}\b(?:sempre|nunca)\b|^(?:os|as|nossos|"
+    r"nossas)\b|\b\w{3,}"
     r"(?:amos|emos|imos)\b",
-    r"\bprefiro (?:que|os|as|\w+s\b)|\bnão (?:gosto de|como|bebo|uso|trabalho|quero) (?!nada|que|ir|saber|isso|isto)\w{3,}"
-    rf"|\bsou (?:\w{{1,12}} )?(?:{_IS_FOR_GOOD}|canhot|iniciante)|^(?:por favor,? )?não (?:use|uses|escreva|coloque|apague|toque|mude|"
-    r"altere|modifique|faça|adicione|mencione|me \w+e)\b|^(?:me chame|chame-me|me trate|trate-me)\b|^(?:responda|escreva|fale|explique|"
-    r"responde|escreve)\b(?: \w{1,12}){0,2} (?:em (?!uma palavra)|sem|como|breve)|^(?:os|as|nossos|nossas) \w{3,}.{0,60}\b(?:devem|têm "
-    r"que|ficam|não podem|vão em)\b|\bsem (?:me )?perguntar\b|\bpergunte(?:-me)? (?:sempre )?antes\b|^(?:se|quando) (?:não|tiver)\b"
+    r"\bprefiro (?:que|os|as|\w+s\b)|\bnão (?:gosto de|como|bebo|uso|trabalho|quero) (?!nada|que|ir|saber|isso|"
+    r"isto)\w{3,}"
+    rf"|\bsou (?:\w{{1,12}} )?(?:{_IS_FOR_GOOD}|canhot|iniciante)|^(?:por favor,? )?não (?:use|uses|escreva|coloque|"
+    rf"apague|toque|mude|"
+    r"altere|modifique|faça|adicione|mencione|me \w+e)\b|^(?:me chame|chame-me|me trate|trate-me)\b|^(?:responda|"
+    r"escreva|fale|explique|"
+    r"responde|escreve)\b(?: \w{1,12}){0,2} (?:em (?!uma palavra)|sem|como|breve)|^(?:os|as|nossos|nossas) "
+    r"\w{3,}.{0,60}\b(?:devem|têm "
+    r"que|ficam|não podem|vão em)\b|\bsem (?:me )?perguntar\b|\bpergunte(?:-me)? (?:sempre )?antes\b|^(?:se|quando) "
+    r"(?:não|tiver)\b"
     r".{2,60}, \w|^nada de \w{3,}",
-    r"\b(?:est[ae]s?|ess[ae]s?) (?!projeto|repositório|equipe|casa)\w|\b(?:hoje|ontem|agora|amanhã|ainda|visto|era|estava|segund[oa]|"
+    r"\b(?:est[ae]s?|ess[ae]s?) (?!projeto|repositório|equipe|casa)\w|\b(?:hoje|ontem|agora|amanhã|ainda|visto|era|"
+    r"estava|segund[oa]|"
     r"disse|diz)\b|\?$",
 )
 RUSSIAN = _tongue(
     r"\b(?:впредь|отныне|с этого момента|с сегодняшнего дня|в будущем|в дальнейшем|раз и навсегда)\b",
     r"\b(?:всегда|никогда|только|исключительно|каждый раз|ни в коем случае|постоянно)\b",
-    r"^(?:пожалуйста,? )?(?:(?:всегда|никогда|только) )?(?:не )?\w{3,}(?:й|йте|ь|ьте|и|ите|йся|ись|ай|уй)\b|\b\w{3,}(?:ем|им)\b"
+    r"^(?:пожалуйста,? )?(?:(?:всегда|никогда|только) )?(?:не )?\w{3,}(?:й|йте|ь|ьте|и|ите|йся|ись|ай|уй)\b|"
+    r"\b\w{3,}(?:ем|им)\b"
     r"|\bнужно\b|\bнадо\b|\bдолжн[аыо]?\b",
-    r"\bя (?:предпочитаю|не (?:ем|пью|люблю|использую|работаю|хочу|читаю|летаю)|вегетариан|веган|левша|новичок)|\bу меня аллергия\b"
-    r"|\bмне (?:нельзя|не нравятся|нравятся|удобнее)\b|^(?:пожалуйста,? )?не (?:используй|пиши|удаляй|трогай|меняй|добавляй|ставь|"
+    r"\bя (?:предпочитаю|не (?:ем|пью|люблю|использую|работаю|хочу|читаю|летаю)|вегетариан|веган|левша|новичок)|\bу "
+    r"меня аллергия\b"
+    r"|\bмне (?:нельзя|не нравятся|нравятся|удобнее)\b|^(?:пожалуйста,? )?не (?:используй|пиши|удаляй|трогай|меняй|"
+    r"добавляй|ставь|"
     r"называй|упоминай|делай|изменяй|применяй|употребляй|присылай|предлагай)(?:те)?\b"
     r"|^(?:обращайся|обращайтесь|называй|зови|зовите|называйте)\b.{0,10}\b(?:меня|мне|ко мне)\b"
-    r"|^(?:отвечай|пиши|говори|объясняй|отвечайте|пишите|говорите)\b|^\w{3,}(?:и|ы|ии|а|я) (?:\w{1,12} ){0,4}(?:должны|нельзя|нужно|надо|"
-    r"следует)\b|\bбез (?:спроса|разрешения|моего)\b|\bспрашивай\b.{0,20}\bпрежде\b|\bпрежде чем\b.{2,60}, (?:спроси|спрашивай)"
+    r"|^(?:отвечай|пиши|говори|объясняй|отвечайте|пишите|говорите)\b|^\w{3,}(?:и|ы|ии|а|я) (?:\w{1,12} "
+    r"){0,4}(?:должны|нельзя|нужно|надо|"
+    r"следует)\b|\bбез (?:спроса|разрешения|моего)\b|\bспрашивай\b.{0,20}\bпрежде\b|\bпрежде чем\b.{2,60}, (?:спроси|"
+    r"спрашивай)"
     r"|^(?:никаких|без) \w{3,}|^если (?:не|ты|что-то)\b.{2,60}, \w",
-    r"\b(?:эт(?:от|у|о|и|ой|их)|сегодня|вчера|сейчас|завтра|ещё|пока|видел[аи]?|был[аои]?|тормозит|опаздывает|он|она|почему|говорит|"
+    r"\b(?:эт(?:от|у|о|и|ой|их)|сегодня|вчера|сейчас|завтра|ещё|пока|видел[аи]?|был[аои]?|тормозит|опаздывает|он|она|"
+    r"почему|говорит|"
     r"сказал[аи]?)\b(?<!с этого)|\?$",
 )
 CHINESE = _tongue(
@@ -153,9 +194,11 @@ JAPANESE = _tongue(
     r"今後は|今後も|これからは|これからも|以後は|次回から",
     r"いつも|必ず|常に|毎回|絶対に?|決して|すべて|全て|原則",
     r"ください|下さい|お願い|(?:て|で)(?:ね|ほしい|欲しい)?[。.!！]?$|こと[。.!！]?$|べき|なければ|します[。.!！]?$|禁止|しない",
-    r"(?:は|を|に|も|で)(?:\S{0,8})ないで(?:ください|下さい|ほしい|ね)?|(?:る|ない)こと[。.!！]?$|禁止|べき(?:です|だ|では)|なければなりません|アレルギー|"
+    r"(?:は|を|に|も|で)(?:\S{0,8})ないで(?:ください|下さい|ほしい|ね)?|(?:る|ない)こと[。.!！]?$|禁止|"
+    r"べき(?:です|だ|では)|なければなりません|アレルギー|"
     r"ベジタリアン|ヴィーガン|菜食|左利き|初心者|(?:が|は)(?:苦手|嫌い|好き)(?:です|だ)|(?:食べ|飲み|使い)ません|食べられません|"
-    r"(?:方|ほう)が(?:好き|いい|良い)|前に(?:は)?(?:必ず|まず)?(?:\S{0,6})(?:確認|聞い|相談)|と呼んで|(?:回答|返事|返信|説明|答え|コメント|文章)は\S{1,12}"
+    r"(?:方|ほう)が(?:好き|いい|良い)|前に(?:は)?(?:必ず|まず)?(?:\S{0,6})(?:確認|聞い|相談)|と呼んで|"
+    r"(?:回答|返事|返信|説明|答え|コメント|文章)は\S{1,12}"
     r"(?:お願い|ください|して|書いて)|(?:で|に)統一|敬語で|タメ口で|(?:日本語|英語)で(?:答え|書い|話し|返事)",
     r"この|その|あの|これ(?!から)|それ|まだ|今日|昨日|さっき|いま|明日|もう|分かりません|わかりません|ました|でした|遅い|ですか|[?？]$|彼",
 )
@@ -163,8 +206,11 @@ KOREAN = _tongue(
     r"앞으로(?:는|도)?|이제부터|지금부터|다음부터",
     r"항상|언제나|반드시|꼭|절대|매번|늘|모든|무조건|오직|결코",
     r"세요|십시오|줘|주라|해라|하라|마라|(?:지) ?마|합니다|해야|할 것|하자|바랍니다|안 됩니다|안 돼",
-    r"지 ?(?:마세요|말아|마십시오|마라|마[.!]*$|말 것)|금지|(?:안|못) (?:먹어|먹습|마셔|마십|써요|씁니다)|알레르기|채식|비건|왼손잡이|초보|"
-    r"(?:이|가|을|를) (?:더 )?(?:선호|좋아|싫어)|라고 불러|전에 (?:꼭 |먼저 |반드시 )?(?:물어|확인|알려)|(?:답변|대답|설명|답)은 .{1,12}(?:세요|줘|주십시오)|"
+    r"지 ?(?:마세요|말아|마십시오|마라|마[.!]*$|말 것)|금지|"
+    r"(?:안|못) (?:먹어|먹습|마셔|마십|써요|씁니다)|알레르기|채식|비건|왼손잡이|초보|"
+    r"(?:이|가|을|를) (?:더 )?(?:선호|좋아|싫어)|라고 불러|"
+    r"전에 (?:꼭 |먼저 |반드시 )?(?:물어|확인|알려)|"
+    r"(?:답변|대답|설명|답)은 .{1,12}(?:세요|줘|주십시오)|"
     r"(?:한국어|영어|존댓말|반말)로 .{0,8}(?:답|써|말|대답|설명)|야 (?:합니다|해요|한다|해[.!]*$)|안 (?:됩니다|돼요)",
     r"(?:^| )(?:이|그|저) |이거|그거|아직|지금(?!부터)|오늘|어제|내일|방금|느려|모르|했어|었어|았어|[?？]$|그는|그녀",
 )
@@ -173,18 +219,43 @@ _SCRIPTS = ((re.compile(r"[\u3040-\u30ff]"), JAPANESE), (re.compile(r"[\uac00-\u
             (re.compile(r"[\u4e00-\u9fff]"), CHINESE), (re.compile(r"[\u0400-\u04ff]"), RUSSIAN))  # fmt: skip
 _WORDS = re.compile(r"[^\W\d_]+")
 _COMMON = (
-    (GERMAN, frozenset("ich und der die das nicht ist bitte immer nie niemals ein eine keine keinen kein auf mit wir du dich mich mir"
-                       " ohne wenn für von zu werden grundsätzlich auch nur im am bei sind den dem".split())),
-    (FRENCH, frozenset("je le les des est pas une toujours jamais ne et dans en pour avec sans tu il nous vous que moi mes sur s te"
-                       " plaît réponds préfère désormais du au aux dorénavant rien d".split())),
-    (SPANISH, frozenset("el los las una que siempre nunca no por favor en con sin para es y soy prefiero del mis al me antes de"
-                        " a partir ahora responde escribe jamás".split())),
-    (ITALIAN, frozenset("il gli una che sempre mai non per favore in con senza sono e preferisco del dei le i nel di prima dammi"
-                        " poi ora d rispondi scrivi chiedimi".split())),
-    (PORTUGUESE, frozenset("o os as uma que sempre nunca não por favor em com sem para é e sou prefiro do dos das ao meus de a"
-                           " agora diante responda escreva".split())),
-)  # fmt: skip
-_ENGLISH = frozenset("the and you is are of to it that for with my i be this we not do don't please use your".split())
+    (
+        GERMAN,
+        _set(
+            "ich und der die das nicht ist bitte immer nie niemals ein eine keine keinen kein auf mit wir du dich "
+            "mich mir ohne wenn für von zu werden grundsätzlich auch nur im am bei sind den dem"
+        ),
+    ),
+    (
+        FRENCH,
+        _set(
+            "je le les des est pas une toujours jamais ne et dans en pour avec sans tu il nous vous que moi mes "
+            "sur s te plaît réponds préfère désormais du au aux dorénavant rien d"
+        ),
+    ),
+    (
+        SPANISH,
+        _set(
+            "el los las una que siempre nunca no por favor en con sin para es y soy prefiero del mis al me antes "
+            "de a partir ahora responde escribe jamás"
+        ),
+    ),
+    (
+        ITALIAN,
+        _set(
+            "il gli una che sempre mai non per favore in con senza sono e preferisco del dei le i nel di prima "
+            "dammi poi ora d rispondi scrivi chiedimi"
+        ),
+    ),
+    (
+        PORTUGUESE,
+        _set(
+            "o os as uma que sempre nunca não por favor em com sem para é e sou prefiro do dos das ao meus de a "
+            "agora diante responda escreva"
+        ),
+    ),
+)
+_ENGLISH = _set("the and you is are of to it that for with my i be this we not do don't please use your")
 
 
 def states_rule_elsewhere(said: str) -> bool:

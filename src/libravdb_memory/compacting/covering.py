@@ -22,6 +22,7 @@ from libravdb_memory.compacting.report import TRIVIAL, Declined
 from libravdb_memory.compacting.uncovered import starts_of_bundles, uncovered_turns
 from libravdb_memory.compacting.writing import Job, Writing
 from libravdb_memory.condensing import Condensed, Sources
+from libravdb_memory.elevating import Shard
 from libravdb_memory.errors import CallCancelledError
 from libravdb_memory.gating import JUDGED
 from libravdb_memory.ingest.turns import turn_of
@@ -129,7 +130,7 @@ class Covering:
         vectors = vectors_of_records(self._parts, records)
         shards = self._parts.elevation.shards(records, scores, vectors)
         guidance: list[Write] = [Put(shard.draft(self._job.namespace), replace=True) for shard in shards]
-        kept_apart = {shard.turn for shard in shards}
+        kept_apart = _kept_whole(records, shards)
         rows = [row for row, record in enumerate(records) if record.id not in kept_apart] or list(range(len(records)))
         rest = [records[row] for row in rows]
         prior = self._prior(earlier)
@@ -183,6 +184,13 @@ class Covering:
         if known is not None:
             self._declined[ids] = known
         return known is not None
+
+
+def _kept_whole(records: Sequence[Record], shards: Sequence[Shard]) -> frozenset[str]:
+    """The turns that a summary need not speak of: guidance holds every word of them. Of a longer turn guidance holds
+    the rule alone, and the rest would be told nowhere."""
+    kept = {shard.turn: shard.text for shard in shards}
+    return frozenset(record.id for record in records if kept.get(record.id) == turn_of(record).text)
 
 
 def _view(record: Record) -> View:

@@ -1,0 +1,79 @@
+"""Rules that apply whatever a question is about: how to answer, what to call somebody, what somebody is.
+
+A rule about invoices is wanted when invoices are; one about tone, language, length, units or honesty is wanted always,
+and so is what a person cannot eat, see or hear, since no question says that it matters. Law: pure; linear, by bounded
+repetition; a table for English and one of a few words for each other tongue.
+"""
+
+from __future__ import annotations
+
+import re
+
+_ANSWERS = (
+    r"\b(?:your|all|any|every|each|short|long|keep|prefer|with) (?:[\w-]{1,20} )?(?:answers?|repl(?:y|ies)|responses?|"
+    r"explanations?|messages?|sentences|paragraphs|claims?)\b",
+    r"^(?:\W*\w{1,12},? ){0,2}(?:answers?|repl(?:y|ies)|responses?|explanations?|respond|sentences|paragraphs)\b",
+    r"\b(?:answer|reply|respond|talk|speak|write|explain|show|say|tell)(?: things| everything| it)?(?: to| with)? me\b",
+    r"\b(?:everything|anything|whatever|all) (?:that )?you (?:write|say|send|tell|answer|make|produce)\b",
+    r"\b(?:summary|question|recap|offer|disclaimer) at the end\b|\bending every\b|\bend (?:with|every|each)\b",
+)
+_MANNER = (
+    r"\b(?:emojis?|emoticons?|jargon|buzzwords|slang|small talk|chit-?chat|disclaimers?|pleasantries|markdown|bold "
+    r"text|"
+    r"exclamation marks?|bullet (?:points|lists?)|abbreviations|acronyms|spoilers|swear(?:ing)?|sarcasm|puns|jokes|"
+    r"lower ?case|upper ?case|plain (?:words|text|english|language)|preamble|fluff|filler|adjectives|adverbs)\b",
+    r"\b(?:tone|wording|spelling|tl;?dr|short version|straight to|to the point|step by step|bottom line|conclusion "
+    r"first|"
+    r"result first|intro(?:duction)?s?|history lesson|lecture)\b",
+    r"\b(?:british|american|plain|simple|my) english\b|\b(?:british|american) spelling\b|\bin (?:english|german|french|"
+    r"spanish|italian|portuguese|dutch|swedish|russian|chinese|japanese|korean|polish|hungarian)[.!]*$",
+    r"\b(?:metric|imperial|celsius|fahrenheit|24-hour|12-hour)\b|\bdecimals?\b|\bunits\b",
+    r"^\W*(?:please |just |and |so |always )?(?:be|stay) (?!there|here|back|right|at\b|on\b)\w+|\bkeep it (?:short|"
+    r"brief|simple)"
+    r"|\bkeep answers\b",
+)
+_HONESTY = (
+    r"\b(?:guess(?:ing)?|in doubt|not sure|unsure|don't know|invent|make (?:things|stuff) up|a wrong one|"
+    r"apologi[sz]\w*|"
+    r"sugar-?coat\w*|flatter\w*|assumptions|(?:give|cite|name|quote)[^.]{0,20} sources?|your (?:reasoning|sources|"
+    r"arithmetic|"
+    r"work|facts)|correct (?:me|my)|if i'm wrong|challenge)\b",
+    r"\b(?:repeat|rephrase) my question\b|\bunless i ask\b|\bask (?:if|when|me if)\b"
+    r"|\b(?:ask|check with me|tell me|show me|warn me|confirm)\b[^.]{0,40}\bbefore\b|\b(?:give|tell|let|remind|warn) "
+    r"me\b[^.]{0,30}\b(?:note|know|when|first)\b|\bwhat i ask\b",
+)
+_PERSON = (
+    r"\b(?:call|address|greet) (?:me|us)\b|\bcalling me\b|\bcalled (?:buddy|sir|madam|dear)\b|\bi go by\b|\bpronouns?\b"
+    r"|\bmy (?:(?:first|last|nick|sur)?name|nickname|handle)\b|\bit's [\w' .-]{2,30}, not\b|\bthey/them\b|\bsurname\b",
+    r"\bi(?:'m| am) (?:\w{1,12} )?(?:allergic|intolerant|vegan|vegetarian|celiac|coeliac|diabetic|deaf|blind|"
+    r"colou?r-?blind|"
+    r"hard of hearing|dyslexic|left-handed|pregnant|lactose|a beginner|new to|on a (?:mac|pc|diet|budget))\b",
+    r"\bi (?:don't|can't|never) (?:eat|drink|have|drive|fly)\b|\bi (?:use|read on) (?:a |my )?(?:screen reader|phone|"
+    r"mac)\b"
+    r"|\bkosher\b|\bhalal\b|\bgluten\b|\bdairy\b|\bsugar\b|\bmeat\b|\ballerg\w*\b|\bmy (?:hearing|eyesight|pronouns)\b",
+    r"\b(?:with|to|for) me[.!,]|\b(?:nothing to me|tells? me nothing|work for me|drives? me|i think in|like i'm|as if "
+    r"i)\b",
+)
+_ELSEWHERE = (
+    r"\b(?:antwort\w*|sprich|duze?|sieze?|nenne? mich|anglizismen|(?:auf|in) (?:deutsch|englisch)|kurz|vegetarier\w*|"
+    r"veganer\w*|"
+    r"allerg\w*|frag (?:nach|mich)|unsicher)\b",
+    r"\b(?:répon\w*|tutoie\w*|vouvoie\w*|appelle-moi|en français|courtes?|brièvement|allergique|végétari\w*|"
+    r"végan\w*)\b",
+    r"\b(?:respond[eaos]\w*|respuestas?|tute\w*|llámame|en español|breves?|vegan[oa]|vegetarian[oa]|alérgic[oa]|"
+    r"anglicismos)\b",
+    r"\b(?:rispond\w*|risposte|dammi del|chiamami|in italiano|brevi|mangio|abbreviazioni|respostas?|me chame|em "
+    r"português|curtas?|"
+    r"emojis?)\b",
+    r"\b(?:отвеча\w*|ответ\w*|обращай\w*|зови|называй|эмодзи|на русском|на «?ты|не ем|аллерги\w*|вегетариан\w*)",
+    r"回答|回复|表情|用中文|繁体|繁體|叫我|称呼我|不吃|过敏|素食",
+    r"回答|返事|返信|敬語|タメ口|絵文字|日本語で|短め|アレルギー|食べません|と呼んで",
+    r"답변|대답|답해|이모지|존댓말|반말|한국어로|알레르기|안 먹|못 먹|라고 불러",
+)
+_CONCERNS = tuple(re.compile("|".join(group), re.I) for group in (_ANSWERS, _MANNER, _HONESTY, _PERSON, _ELSEWHERE))
+
+
+def concerns_every_answer(text: str) -> bool:
+    """Whether a rule applies whatever the topic is."""
+    plain = text.replace("’", "'").strip()
+    return any(table.search(plain) for table in _CONCERNS)
