@@ -41,7 +41,7 @@ def _problems_of(store: Store, node: Node) -> Iterator[Problem]:
     where = f"summary {node.id!r} of session {node.session!r}"
     children = store.children(node.key)
     below = list(_wrong_below(node, children))
-    figures = [] if below else _wrong_figures(node, children)  # of other children they could only be wrong too
+    figures = () if below else _wrong_figures(node, children)  # of other children they could only be wrong too
     for detail in (*below, *figures, *_wrong_by_itself(node), *_covered_twice(store, node, children)):
         yield Problem("lineage", where, detail, REBUILD)
 

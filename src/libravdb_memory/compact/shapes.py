@@ -9,8 +9,11 @@ import re
 
 _ENGLISH = "January February March April May June July August September October November December".split()
 _SHORT = "Jan Feb Mar Apr Jun Jul Aug Sept Sep Oct Nov Dec".split()
-MONTHS = {name.lower(): number for number, name in enumerate(_ENGLISH, start=1)}
-MONTHS |= {short.lower(): MONTHS[name.lower()] for short in _SHORT for name in _ENGLISH if name.startswith(short[:3])}
+_NUMBERS = {name.lower(): number for number, name in enumerate(_ENGLISH, start=1)}
+_SHORT_NUMBERS = {
+    short.lower(): number for short in _SHORT for name, number in _NUMBERS.items() if name.startswith(short[:3].lower())
+}
+MONTHS = _NUMBERS | _SHORT_NUMBERS
 """The numbers of English names, long and short."""
 _OTHER = """
     Januar Jänner Februar März Mai Juni Juli Oktober Dezember janvier février mars avril mai juin juillet août septembre

@@ -17,8 +17,8 @@ _PAST_OR_POINTING = re.compile(
 )
 _ONE_OR_KNOWN = (
     r"(?!(?:the|this|that|these|those|it|how|what|why|when|where|to|him|her|them|you|your|an?|any idea|access|"
+    r"much|enough|one|two|three|more|some|another|my|all of)\b)"
 )
-_ONE_OR_KNOWN += r"much|enough|one|two|three|more|some|another|my|all of)\b)"
 
 SELF = (
     r"i (?:keep|store|have) (?:all )?my [a-z]{3,16}s? (?:in|on|at|with) (?!the\b|this|that)[a-z]",
