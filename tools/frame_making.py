@@ -49,7 +49,13 @@ _ODD: tuple[Any, ...] = (
     None, True, False, 0, -1, 1, 2**31, 2**53, 2**63, -(2**63) - 1, 10**30, 0.5, -0.0, 1e-320, 1e308, "", " ", "0",
     [], {}, [[]], [None], {"": None}, "\ud800", "\udfff\ud800", "\0", "\u2028", "null",
 )  # fmt: skip
-_WEIGHTS: Mapping[str, float] = {"backup": 0.01, "verify": 0.02, "reindex": 0.1, "flush_namespace": 0.3}
+_WEIGHTS: Mapping[str, float] = {
+    "backup": 0.01,
+    "job_start": 0.01,
+    "verify": 0.02,
+    "reindex": 0.1,
+    "flush_namespace": 0.3,
+}
 """How often the slow and the destructive are called, beside 1 for the others."""
 
 _OPENINGS = (b"[", b'{"a":', b'[{"b":[', b'"', b'{"id":1,"params":{"x":')

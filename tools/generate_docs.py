@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from libravdb_memory.config import CONFIG_FILE, UNUSED_VARIABLES, Setting, known_settings
-from libravdb_memory.serve import own
+from libravdb_memory.serve import inspecting, own
 from libravdb_memory.serve.bridge import methods as bridge_methods
 from libravdb_memory.serve.failures import BUSY, BY_ERROR, STOPPING
 from libravdb_memory.serve.fields import json_schema
@@ -113,13 +113,15 @@ The same as JSON Schema: [rpc.schema.json](rpc.schema.json).
 def rpc_page() -> str:
     ours = {AUTHENTICATE.name, *(method.name for method in own.METHODS)}
     bridge = {method.name for method in bridge_methods.METHODS}
+    inspector = {method.name for method in inspecting.METHODS}
     table = every_method()
     parts = [_RPC, "\n## Codes of errors\n\n", "\n".join(_codes()), "\n"]
     for title, methods in (
         ("Methods", [method for method in table.values() if method.name in ours]),
+        ("Methods of the inspector", [method for method in table.values() if method.name in inspector]),
         (
             "Methods of the reference protocol",
-            [method for method in table.values() if method.name not in ours | bridge],
+            [method for method in table.values() if method.name not in ours | bridge | inspector],
         ),
         (
             "Methods of the command line, for the owner alone",

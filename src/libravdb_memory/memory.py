@@ -76,6 +76,7 @@ from libravdb_memory.store.protocol import (
     Mark,
     Progress,
     Put,
+    Selection,
     Space,
     Store,
     StoreStatus,
@@ -84,6 +85,7 @@ from libravdb_memory.store.protocol import (
 )
 from libravdb_memory.summaries import is_summary, node_of, spoken
 from libravdb_memory.tailing import tail_of
+from libravdb_memory.tokens import TokenCounter
 from libravdb_memory.underway import UnderWay
 from libravdb_memory.usage import ENOUGH, REGRET, Usage
 
@@ -209,6 +211,11 @@ class Memory:
     @property
     def embedder(self) -> Embedder:
         return self._embedder
+
+    @property
+    def counter(self) -> TokenCounter:
+        """What prompts are priced with."""
+        return self._counter
 
     @property
     def masking(self) -> Masking:
@@ -575,6 +582,11 @@ class Memory:
             raise nothing_to_erase(user, session) if id is None else NotFoundError(id)
         self._indexer.notify()
         return gone
+
+    def quoting(self, selection: Selection, texts: Iterable[str] = ()) -> int:
+        """How many receipts hold anything of this selection, or of these texts, and would go with it."""
+        self._refuse_closed()
+        return len(self._receipts.quoting(selection, texts))
 
     # ── keeping ──────────────────────────────────────────────────────────────────────────────────────────────────
 

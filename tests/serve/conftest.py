@@ -13,7 +13,7 @@ from tests.serve.process import Daemons, short_folder
 
 from libravdb_memory import Memory
 from libravdb_memory.config import Config
-from libravdb_memory.serve import own
+from libravdb_memory.serve import inspecting, own
 from libravdb_memory.serve.access import SAME_USER, Access
 from libravdb_memory.serve.calls import Answer, read_call, run
 from libravdb_memory.serve.jsonrpc import Request
@@ -32,7 +32,7 @@ def service(hashed: Config) -> Iterator[Service]:
 @pytest.fixture
 def ask(service: Service) -> Call:
     """The whole answer to a call: with `result` or with `error`."""
-    table = table_of(own.METHODS)
+    table = table_of([*own.METHODS, *inspecting.METHODS])
 
     def asked(method: str, params: Any = None, access: Access = SAME_USER) -> Any:
         call = read_call(table, Request(method, params or {}, 7), access)

@@ -38,6 +38,16 @@ class _Calls:
     buckets: list[int] = field(default_factory=lambda: [0] * (len(BOUNDS_S) + 1))
 
 
+@dataclass(frozen=True, slots=True)
+class Latency:
+    """Of one method; `buckets` count the calls up to each bound, and those beyond the last."""
+
+    method: str
+    failed: int
+    seconds: float
+    buckets: tuple[int, ...]
+
+
 class Metrics:
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -81,6 +91,15 @@ class Metrics:
     def observe(self, observer: Observer) -> None:
         """Tell it of every call, in the thread that worked on it."""
         self._observers = (*self._observers, observer)
+
+    def latencies(self) -> tuple[Latency, ...]:
+        with self._lock:
+            return tuple(Latency(name, of.failed, of.seconds, tuple(of.buckets)) for name, of in self._calls.items())
+
+    def failures(self) -> dict[str, int]:
+        """By the class of what went wrong."""
+        with self._lock:
+            return dict(self._failures)
 
     def text(self) -> str:
         return text_of(self.families())

@@ -7,7 +7,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from libravdb_memory.serve.jobs import Jobs
 from libravdb_memory.serve.metrics import Metrics
+from libravdb_memory.serve.signing import SignIns
 
 if TYPE_CHECKING:  # a client needs the table of methods, and nothing of what they are carried out with
     from libravdb_memory.config import Config
@@ -39,6 +41,8 @@ class Service:
     stopping: threading.Event = field(default_factory=threading.Event)
     metrics: Metrics = field(default_factory=Metrics)
     http: str = ""
+    jobs: Jobs = field(default_factory=Jobs)
+    sign_ins: SignIns = field(default_factory=SignIns)
 
     @classmethod
     def of(cls, memory: Memory, config: Config, now_ms: Callable[[], int]) -> Service:

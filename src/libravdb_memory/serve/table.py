@@ -1,11 +1,11 @@
-"""Every method of the daemon: ours, and those of the reference protocol."""
+"""Every method of the daemon: ours, those of the inspector, and those of the reference protocol."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 
 from libravdb_memory.identity import Json
-from libravdb_memory.serve import own, reference
+from libravdb_memory.serve import inspecting, own, reference
 from libravdb_memory.serve.access import TOKENS_FILE, Access, Tokens
 from libravdb_memory.serve.bridge import methods as bridge
 from libravdb_memory.serve.methods import NOTHING, Method, Result, Table, table_of
@@ -38,4 +38,4 @@ AUTHENTICATE: Method[Identity] = Method(
 
 
 def every_method() -> Table:
-    return table_of([AUTHENTICATE, *own.METHODS, *reference.METHODS, *bridge.METHODS])
+    return table_of([AUTHENTICATE, *own.METHODS, *inspecting.METHODS, *reference.METHODS, *bridge.METHODS])

@@ -97,13 +97,13 @@ class Asking:
 
     def _text(self, name: str, place: str) -> str:
         about, lowered = self._about, name.lower()
-        if lowered in ("userid", "namespace", "user"):
+        if lowered in ("userid", "userids", "namespace", "user"):
             return about.user
         if lowered.endswith(("sessionid", "session", "sessionkey")):
             return about.session
         if lowered in ("collection", "collections"):
             return self._chance.choice(about.collections())
-        if lowered == "receiptid":
+        if lowered in ("receiptid", "left", "right"):
             return self._chance.choice(about.receipts or ["none"])
         if lowered.endswith(("id", "ids")):
             return self._chance.choice(about.summaries or ["none"] if "summary" in lowered else about.ids())
@@ -134,4 +134,6 @@ def learn(party: Party, answer: Mapping[str, Any]) -> None:
     result = answer.get("result", {})
     if isinstance(receipt := result.get("receiptId"), str):
         party.receipts.append(receipt)
-    party.summaries += [made["id"] for made in result.get("summaries", ()) if isinstance(made, dict) and "id" in made]
+    made = result.get("summaries")
+    listed = made if isinstance(made, list) else result.get("nodes", ())
+    party.summaries += [each["id"] for each in listed if isinstance(each, dict) and "id" in each]

@@ -28,7 +28,7 @@ class Recent(Where):
     limit: int = field(default=20, metadata={"help": "how many at most"})
 
 
-def _reach(service: Service, params: OfReceipt) -> frozenset[str]:
+def receipt_reach(service: Service, params: OfReceipt) -> frozenset[str]:
     """Whoever may not see all learns nothing from trying ids: an unknown one is as far away as another's."""
     try:
         return frozenset({service.memory.why(params.receipt_id).namespace})
@@ -68,8 +68,10 @@ def receipts(service: Service, params: Recent) -> Result:
 
 
 METHODS: tuple[Method[Any], ...] = (
-    Method("why", OfReceipt, why, "Explain a prompt: every item and every rejection, with figures.", reach=_reach),
-    Method("why_not", OfRecord, why_not, "Say why a record is not in a prompt.", reach=_reach),
-    Method("replay", OfReceipt, replay, "Assemble a prompt again from its receipt alone.", reach=_reach),
+    Method(
+        "why", OfReceipt, why, "Explain a prompt: every item and every rejection, with figures.", reach=receipt_reach
+    ),
+    Method("why_not", OfRecord, why_not, "Say why a record is not in a prompt.", reach=receipt_reach),
+    Method("replay", OfReceipt, replay, "Assemble a prompt again from its receipt alone.", reach=receipt_reach),
     Method("receipts", Recent, receipts, "List the newest receipts of a user or a session.", reach=own_reach),
 )

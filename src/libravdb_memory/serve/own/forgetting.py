@@ -21,13 +21,19 @@ class Forget(Where):
     all: bool = field(default=False, metadata={"help": "everything of this user; needs no id and no session"})
 
 
-def memory_forget(service: Service, params: Forget) -> Result:
-    """A whole user goes only when a call says so: leaving out a name must not erase more."""
+def check_what(params: Forget) -> tuple[str | None, str | None]:
+    """The turn and the session that are named. A whole user goes only when a call says so: leaving out a name must not
+    erase more."""
     turn, session = (params.id or "").strip() or None, params.given_session
     if params.all and (turn or session):
         raise InvalidInputError("all", "erases everything of a user; name no id and no sessionId beside it")
     if not (params.all or turn or session):
         raise InvalidInputError("memory_forget", "name an id or a sessionId, or say all")
+    return turn, session
+
+
+def memory_forget(service: Service, params: Forget) -> Result:
+    turn, session = check_what(params)
     gone = _erased(service, params.namespace, session, turn)
     if gone.records == 0:
         raise nothing_to_erase(params.namespace, session)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from pathlib import PurePath
+from pathlib import Path, PurePath
 from typing import Any
 
 from libravdb_memory.errors import InvalidInputError
@@ -31,16 +31,21 @@ def verify(service: Service, _: Nothing) -> Result:
 
 
 def backup(service: Service, params: Backup) -> Result:
-    """Into the home's own folder, under a bare name: no path of a request reaches the file system."""
-    if not _is_bare(params.name):
+    target = backup_target(service, params.name)
+    service.memory.backup(target)
+    return {"ok": True, "path": str(target)}
+
+
+def backup_target(service: Service, name: str) -> Path:
+    """In the home's own folder, under a bare name: no path of a request reaches the file system."""
+    if not _is_bare(name):
         raise InvalidInputError("name", "must be a bare file name")
     folder = service.config.home / BACKUPS
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-    target = folder / params.name
+    target = folder / name
     if target.exists() or target.is_symlink():
-        raise InvalidInputError("name", f"there is a backup {params.name!r} already")
-    service.memory.backup(target)
-    return {"ok": True, "path": str(target)}
+        raise InvalidInputError("name", f"there is a backup {name!r} already")
+    return target
 
 
 def _is_bare(name: str) -> bool:

@@ -1,0 +1,94 @@
+"""search_explained: what a search finds, each score as a sum of its parts.
+
+Law: the parts of a bar add up to the score. It is told for the calibrated law,
+`score = relevance · (1 - mu + mu · modulation) · quality`, whose relevance is a sum itself.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from libravdb_memory.errors import InvalidInputError
+from libravdb_memory.identity import Json
+from libravdb_memory.model import Hit
+from libravdb_memory.namespaces import history_of, summaries_of
+from libravdb_memory.retrieve.rank import MODULATION
+from libravdb_memory.serve.inspecting.lists import check_bounds
+from libravdb_memory.serve.inspecting.rows import turn_rows
+from libravdb_memory.serve.methods import Method, Result
+from libravdb_memory.serve.own.finding import Search
+from libravdb_memory.serve.own.where import own_reach
+from libravdb_memory.serve.service import Service
+from libravdb_memory.store.protocol import Key
+from libravdb_memory.summaries import SUMMARY
+
+MOST_HITS = 200
+_EVIDENCE = ("dense", "lexical", "around", "fit")
+_RECENCY_SHARE = 0.5
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Explained(Search):
+    k: int = field(default=20, metadata={"help": f"how many at most, up to {MOST_HITS}"})
+    text_limit: int = field(default=600, metadata={"help": "characters of each text, at most"})
+
+
+def search_explained(service: Service, params: Explained) -> Result:
+    check_bounds(1, params.text_limit)
+    if params.k > MOST_HITS:
+        raise InvalidInputError("k", f"must be at most {MOST_HITS}")
+    began = time.perf_counter()
+    hits = service.memory.search(
+        params.query,
+        user=params.namespace,
+        session=params.session_id,
+        k=params.k,
+        scopes=params.scopes or None,
+        role=params.role,
+        since=params.since,
+        until=params.until,
+    )
+    took_ms = (time.perf_counter() - began) * 1000
+    return {
+        "results": [row for hit in hits for row in _rows(service, hit, params.text_limit)],
+        "degraded": list(hits.degraded),
+        "tookMs": took_ms,
+    }
+
+
+def bar_of(score: float | None, parts: Mapping[str, float]) -> dict[str, float]:
+    """The addends of a score; empty where it has none, or another law gave it."""
+    if score is None or not {"relevance", "modulation", "recency", "quality", *_EVIDENCE} <= parts.keys():
+        return {}
+    quality, modulation = parts["quality"], parts["modulation"]
+    bar = {name: parts[name] * (1.0 - MODULATION) * quality for name in _EVIDENCE}
+    by_modulation = parts["relevance"] * MODULATION * quality
+    bar["recency"] = by_modulation * _RECENCY_SHARE * parts["recency"]
+    bar["authority"] = by_modulation * (modulation - _RECENCY_SHARE * parts["recency"])
+    bar["fit"] += score - sum(bar.values())  # where the sum of the evidence was brought back into [0, 1]
+    return bar
+
+
+def _rows(service: Service, hit: Hit, text_limit: int) -> list[dict[str, Json]]:
+    """None for one that was erased meanwhile."""
+    turn = hit.turn
+    collection = summaries_of(turn.user) if turn.role == SUMMARY else history_of(turn.user)
+    record = service.store.get(Key(collection, turn.id, turn.session))
+    found = [] if record is None else turn_rows(service.store, service.memory.counter, [record], text_limit)
+    scored: dict[str, Json] = {"score": hit.score, "parts": dict(hit.parts), "bar": dict(bar_of(hit.score, hit.parts))}
+    return [{**row, **scored} for row in found]
+
+
+METHODS: tuple[Method[Any], ...] = (
+    Method(
+        "search_explained",
+        Explained,
+        search_explained,
+        "Find turns, each with the addends of its score.",
+        reach=own_reach,
+        pace="thinking",
+    ),
+)
