@@ -39,11 +39,13 @@ def bare(memory: Memory) -> list[str]:
 class Choosy(Condenser):
     """Tells turns in less only where one of them is long, or where these two stand together."""
 
-    def condense(self, sources: Sources, *, with_model: bool, cancelled: Cancelled) -> Condensed | str:
+    def condense(
+        self, sources: Sources, *, with_model: bool, cancelled: Cancelled, folding: bool = False
+    ) -> Condensed | str:
         texts = set(sources.texts)
         if FULL in texts or {"rope", "anchor"} <= texts:
             padded = replace(sources, texts=(*sources.texts, FULL), views=(*sources.views, View(FULL)))
-            return super().condense(padded, with_model=with_model, cancelled=cancelled)
+            return super().condense(padded, with_model=with_model, cancelled=cancelled, folding=folding)
         return "nothing to tell"
 
 
