@@ -11,7 +11,7 @@ and likings and customs ("I prefer tabs", "our convention is …"), which order 
 
 Laws: pure, deterministic, linear; spans are sentences of the text, ordered and disjoint; what lies behind the first
 `CHARACTERS_READ` characters is not read, nor more than `SENTENCE_READ` of one sentence. When in doubt an order passes
-and a prohibition or a liking stands. English, and a few words of permanence in other tongues.
+and a prohibition or a liking stands. English is read closely, nine other tongues by tables of cues.
 """
 
 from __future__ import annotations

@@ -41,11 +41,11 @@ _WORK = """
     training travel trip tuesday vacation visit wednesday week weekend workshop year
 """
 _HOME = """
-    film travel     balcony bathroom bed bedtime bill birthday book breakfast cake car cat chore coffee cooking curtain dessert dinner
-    dish dishe dog door drink drug family flight floor food fridge furniture game garage garden gift grocerie grocery
-    hotel house kid kitchen laundry light lunch meal meat medication music package parcel party pet plant playlist
-    present recipe recycling rent restaurant room rubbish screen seat shoe shop shopping snack song sweet television
-    thermostat toy tv vegetable wardrobe washing water window wine workout
+    balcony bathroom bed bedtime bill birthday book breakfast cake car cat chore coffee cooking curtain dessert dinner
+    dish dishe dog door drink drug family film flight floor food fridge furniture game garage garden gift grocerie
+    grocery hotel house kid kitchen laundry light lunch meal meat medication music package parcel party pet plant
+    playlist present recipe recycling rent restaurant room rubbish screen seat shoe shop shopping snack song sweet
+    television thermostat toy travel tv vegetable wardrobe washing water window wine workout
 """
 RULED = frozenset(f"{_WRITING} {_CODE} {_WORK} {_HOME}".split())
 
