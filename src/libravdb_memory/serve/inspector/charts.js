@@ -110,8 +110,8 @@ export function verdict(judged, threshold = 0.35) {
 }
 
 /** How the gate's scores are spread, and where it parts them. */
-export function gateHistogram(bins, threshold) {
-  const [width, height, foot] = [640, 200, 24];
+export function gateHistogram(bins, threshold, width = 640) {
+  const [height, foot] = [200, 24];
   const most = Math.max(1, ...bins.map((bin) => bin.count));
   const step = width / Math.max(1, bins.length);
   const tall = (value) => (value / most) * (height - foot - 14);
@@ -143,8 +143,8 @@ export function gateHistogram(bins, threshold) {
 }
 
 /** The share of turns that proved useful, by score: steps that never go down. */
-export function calibrationCurve({ steps, proposed, target }, threshold) {
-  const [width, height, foot] = [640, 200, 24];
+export function calibrationCurve({ steps, proposed, target }, threshold, width = 640) {
+  const [height, foot] = [200, 24];
   const x = (value) => value * width;
   const y = (value) => (1 - value) * (height - foot - 8) + 8;
   let line = "";

@@ -7,7 +7,8 @@ import { facts } from "./pieces.js";
 import { link } from "./router.js";
 import { itemDetails } from "./context-items.js";
 
-export function compared({ left, right, both, onlyLeft, onlyRight }) {
+/** `texts`: what is known of the items by their id. */
+export function compared({ left, right, both, onlyLeft, onlyRight }, texts) {
   return [
     h("div", { class: "two" }, side("First", left), side("Second", right)),
     h("div", { class: "two" }, only("Only in the first", left, onlyLeft), only("Only in the second", right, onlyRight)),
@@ -15,18 +16,18 @@ export function compared({ left, right, both, onlyLeft, onlyRight }) {
       "section",
       { class: "card" },
       h("h2", null, `In both: ${both.length}`),
-      h("div", { class: "latency", tabindex: "0", role: "region", "aria-label": "In both" }, h("table", null, h("thead", null, h("tr", null, ["tier", "id", "tokens", "score", "change"].map((name) => h("th", { scope: "col" }, name)))), h("tbody", null, both.map(pairRow)))),
+      h("div", { class: "latency", tabindex: "0", role: "region", "aria-label": "In both" }, h("table", null, h("thead", null, h("tr", null, ["tier", "text", "tokens", "score", "change"].map((name) => h("th", { scope: "col" }, name)))), h("tbody", null, both.map((pair) => pairRow(pair, texts))))),
     ),
   ];
 }
 
-function pairRow(pair) {
+function pairRow(pair, texts) {
   const change = pair.left.score !== null && pair.right.score !== null ? pair.right.score - pair.left.score : null;
   return h(
     "tr",
     null,
     h("td", null, h("span", { class: `badge tier tier-${pair.tier}` }, pair.tier)),
-    h("td", null, h("code", null, firstLine(pair.id, 40))),
+    h("td", { class: "pair-text" }, firstLine(texts.get(pair.id), 120) || h("code", null, firstLine(pair.id, 40))),
     h("td", null, pair.left.tokens === pair.right.tokens ? count(pair.left.tokens) : `${count(pair.left.tokens)} → ${count(pair.right.tokens)}`),
     h("td", null, pair.left.score === null ? "–" : `${score(pair.left.score)} → ${score(pair.right.score)}`),
     h("td", null, change ? signed(change) : "–"),

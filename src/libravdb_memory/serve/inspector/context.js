@@ -48,7 +48,7 @@ class ContextView {
     if (params.session) this.session.value = params.session;
     if (params.prompt) this.prompt.value = params.prompt;
     this.#loadRecent();
-    if (params.receipt && params.with) return into(this.result, call("compare_receipts", { left: params.receipt, right: params.with }), (told) => compared(told));
+    if (params.receipt && params.with) return this.#openTwo(params.receipt, params.with);
     if (params.receipt) return this.#open(params.receipt, params.budget ? Number(params.budget) : undefined);
     return fill(this.result, empty("No prompt yet", "Type what you would ask the agent, and see what it would be given. From a terminal:", `libravdb context "How do I reach the staging db?" --user ${this.app.user || "ada"}`));
   }
@@ -82,6 +82,14 @@ class ContextView {
       fill(this.result, failure(error));
     }
     this.result.removeAttribute("aria-busy");
+  }
+
+  #openTwo(left, right) {
+    const both = Promise.all([call("compare_receipts", { left, right }), call("receipt_view", { receiptId: left })]);
+    return into(this.result, both, ([told, view]) => {
+      this.prompt.value = told.left.prompt;
+      return compared(told, new Map(view.items.map((item) => [item.id, item.text])));
+    });
   }
 
   async #open(receiptId, budget) {
@@ -162,7 +170,7 @@ class ContextView {
     });
     return fill(
       place,
-      view.degraded ? h("p", { class: "hint" }, `Degraded: ${typeof view.degraded === "string" ? view.degraded : JSON.stringify(view.degraded)}`) : null,
+      [view.degraded].flat().filter(Boolean).map((reason) => h("p", { class: "hint" }, `Degraded: ${typeof reason === "string" ? reason : JSON.stringify(reason)}`)),
       view.notes?.length ? h("p", { class: "hint" }, view.notes.join(" ")) : null,
       h(
         "div",

@@ -49,11 +49,12 @@ class Gate {
   #show(told) {
     if (!told.judged) return [empty("Nothing judged yet", "The gate judges what users say, once, shortly after it came in.", 'libravdb add "Always deploy from the release branch." --user ada --session monday')];
     const { regret, calibration } = told;
+    const wide = Math.max(260, Math.min(720, this.report.clientWidth - 34));
     const swatch = (name, text) => h("li", null, h("span", { class: "swatch", vars: { tone: `var(--${name})` }, "aria-hidden": "true" }), text);
     return [
-      h("section", { class: "card stack-of" }, h("h2", null, "Scores"), gateHistogram(told.bins, told.threshold), h("ul", { class: "legend" }, swatch("good", "durable"), swatch("edge", "passing"), swatch("fit", "wanted later")), h("p", { class: "small quiet" }, `${count(told.durable)} of ${plural(told.judged, "judged turn")} are durable (${percent(told.durable / told.judged)}).`)),
+      h("section", { class: "card stack-of" }, h("h2", null, "Scores"), gateHistogram(told.bins, told.threshold, wide), h("ul", { class: "legend" }, swatch("good", "durable"), swatch("edge", "passing"), swatch("fit", "wanted later")), h("p", { class: "small quiet" }, `${count(told.durable)} of ${plural(told.judged, "judged turn")} are durable (${percent(told.durable / told.judged)}).`)),
       h("section", { class: "card stack-of" }, h("h2", null, "Was it right?"), facts([["refused", count(regret.refused)], ["regretted", `${count(regret.regretted)} (${percent(regret.rate, 1)}): refused, and wanted later`], ["kept", count(regret.kept)], ["used since", `${count(regret.used)} (${percent(regret.kept ? regret.used / regret.kept : 0)})`]])),
-      calibration?.steps?.length ? h("section", { class: "card stack-of" }, h("h2", null, "Calibration"), calibrationCurve(calibration, told.threshold), h("p", { class: "small quiet" }, `Share of turns that proved useful, by score. ${calibration.proposed === null ? "No threshold reaches the target yet." : `A threshold of ${score(calibration.proposed)} would reach ${percent(calibration.target)}.`}`)) : null,
+      calibration?.steps?.length ? h("section", { class: "card stack-of" }, h("h2", null, "Calibration"), calibrationCurve(calibration, told.threshold, wide), h("p", { class: "small quiet" }, `Share of turns that proved useful, by score. ${calibration.proposed === null ? "No threshold reaches the target yet." : `A threshold of ${score(calibration.proposed)} would reach ${percent(calibration.target)}.`}`)) : null,
     ].filter(Boolean);
   }
 

@@ -16,7 +16,7 @@ class Health {
   constructor(outlet, app) {
     this.app = app;
     this.body = h("div", { class: "stack-of" });
-    this.jobs = h("div", { "aria-live": "polite" });
+    this.jobs = h("div", { "aria-live": "polite", hidden: true });
     this.verify = h("button", { type: "button", on: { click: () => this.#start("verify") } }, "Verify");
     this.backup = h("button", { type: "button", on: { click: () => this.#start("backup") } }, "Back up");
     fill(outlet, head("Health", "The store, its indexes, and how long everything takes.", this.verify, this.backup), h("div", { class: "stack-of" }, this.jobs, this.body));
@@ -47,6 +47,7 @@ class Health {
       this.#moved(job);
       this.#poll(job.id);
     } catch (error) {
+      this.jobs.hidden = false;
       this.jobs.prepend(failure(error));
     }
     this.verify.disabled = this.backup.disabled = false;
@@ -67,6 +68,7 @@ class Health {
     if (known && known.state !== "running" && job.state === "running") return;
     this.#jobs.set(job.id, job);
     const newest = [...this.#jobs.values()].toSorted((a, b) => b.startedMs - a.startedMs).slice(0, 4);
+    this.jobs.hidden = false;
     fill(this.jobs, h("section", { class: "card", "aria-label": "Jobs" }, newest.map(jobRow)));
     if (known?.state === "running" && job.state !== "running") this.app.announce(`${KINDS[job.kind] ?? job.kind}: ${job.state}`);
   }

@@ -7,13 +7,16 @@ import { count, dayOf, percent, plural } from "./format.js";
 
 const [ROW, BOX, LEAST, MOST, PAD, BAND] = [58, 36, 62, 150, 16, 22];
 
-export function summaryGraph(graph, open) {
+/** At least `room` px wide. */
+export function summaryGraph(graph, room, open) {
   const known = new Map(graph.nodes.map((node) => [node.id, node]));
   if (!known.size) return h("div", { class: "hint", role: "note" }, `No summary yet: ${plural(graph.turns, "turn")}, all of them told as they are. Old turns are covered once there are enough, or with “Compact now”.`);
-  const { spots, covered, levels } = placed(graph, known);
   const rest = Math.max(0, graph.turns - [...known.values()].filter((node) => node.level === 1).reduce((sum, node) => sum + node.turns, 0));
   const tail = Math.min(graph.tail.count, rest || graph.tail.count);
-  const restWide = Math.max(90, Math.min(260, rest * 8));
+  const wanted = placed(graph, known, 1).covered;
+  const wider = Math.max(1, Math.min(4, (room * 0.8) / wanted));
+  const { spots, covered, levels } = placed(graph, known, wider);
+  const restWide = Math.max(90, Math.min(260, rest * 8), room - covered - PAD);
   const tailWide = rest ? Math.max(46, (tail / rest) * restWide) : 0;
   const [width, ground] = [covered + restWide + PAD, PAD + levels * ROW];
   const [pattern, defs] = hatch();
@@ -36,13 +39,13 @@ export function summaryGraph(graph, open) {
 }
 
 /** Leaves from left to right in the order of time; every other node over the middle of what it covers. */
-function placed(graph, known) {
+function placed(graph, known, wider) {
   const spots = new Map();
   const byTime = graph.nodes.toSorted((a, b) => a.level - b.level || a.firstTs - b.firstTs);
   let x = PAD;
   const inner = (node) => node.children.filter((id) => known.has(id));
   for (const node of byTime.filter((one) => !inner(one).length)) {
-    const wide = Math.max(LEAST, Math.min(MOST, node.turns * 5));
+    const wide = Math.max(LEAST, Math.min(MOST, node.turns * 5)) * wider;
     spots.set(node.id, { x, wide, y: 0 });
     x += wide + 8;
   }

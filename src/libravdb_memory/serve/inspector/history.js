@@ -70,7 +70,7 @@ class History {
     };
     const list = new VirtualList({
       label: "Sessions, last spoken in first",
-      height: (width) => (width < 640 ? 76 : 56),
+      height: () => 56,
       row: (session) => sessionRow(session),
       open: (session) => go("history", { user: userInput.value, session: session.sessionId }),
       more: async () => (cursor ? (await ask(cursor)).sessions : []),
@@ -113,7 +113,7 @@ class History {
       open: (turn) => openTurn(this.app, turn),
       more: async () => (cursor ? (await ask({ after: cursor })).turns : []),
     });
-    const picture = summaryGraph(graph, (chosen) => this.#node(chosen, graph));
+    const picture = summaryGraph(graph, this.outlet.clientWidth - 52, (chosen) => this.#node(chosen, graph));
     const notes = h("div");
     fill(
       this.outlet,

@@ -42,10 +42,10 @@ class Rules {
     if (!told.documents.length) return [empty("No rules yet", "Write rules in Markdown, one to a line, and load them: what must be kept is then in every prompt.", "libravdb rules load AGENTS.md --core")];
     const { budget } = told;
     const clashes = told.contradictions.map((clash) =>
-      h("div", { class: "failure", role: "note" }, h("strong", null, "Contradiction: "), `${clash.action} is demanded and forbidden`, h("ul", { class: "small" }, [...clash.obligatory, ...clash.forbidden].map((place) => h("li", null, place_(place))))),
+      h("div", { class: "failure", role: "note" }, h("strong", null, "Contradiction: "), `${clash.action} is demanded and forbidden`, h("div", { class: "clash" }, [...clash.obligatory, ...clash.forbidden].map((place) => h("span", null, place_(place), place.text ? ` ${firstLine(place.text, 80)}` : "")))),
     );
     const twice = told.duplicates.map((one) => h("p", { class: "hint" }, `Said ${plural(one.places.length, "time")}: “${firstLine(one.rule, 100)}” – `, one.places.map((place, at) => [at ? ", " : "", place_(place)])));
-    return [h("section", { class: "card stack-of", "aria-label": "What rules cost" }, meter("hard", budget.hardUsed, budget.hardLimit, "tier-hard"), meter("soft", budget.softUsed, budget.softLimit, "tier-soft"), h("p", { class: "small quiet" }, `of a budget of ${count(budget.tokens)} tokens`)), ...clashes, ...twice];
+    return [h("section", { class: "card stack-of", "aria-label": "What rules cost" }, meter("hard", budget.hardUsed, budget.hardLimit, "tier-hard"), meter("soft", budget.softUsed, budget.softLimit, "tier-soft"), h("p", { class: "small quiet" }, `Of a budget of ${count(budget.tokens)} tokens. Hard rules are in every prompt, soft ones where they fit, lore where it is called for.`)), ...clashes, ...twice];
   }
 
   #link(one, name) {
@@ -84,8 +84,8 @@ function blockRow(block) {
     "div",
     { class: `block tier-${block.tier} ${block.fits === false ? "unfit" : ""}`, id: `line-${block.line}` },
     h("span", { class: "line-number" }, block.line),
-    h("div", null, h("div", { class: "block-text" }, marked(block.text, block.marks ?? [])), flags.length ? h("div", { class: "block-flags" }, flags) : null),
-    h("div", { class: "block-side" }, h("span", { class: `badge tier tier-${block.tier}` }, block.tier), h("span", null, `${count(block.tokens)} tok`)),
+    h("div", { class: "block-text" }, marked(block.text, block.marks ?? [])),
+    h("div", { class: "block-side" }, flags, h("span", { class: `badge tier tier-${block.tier}` }, block.tier), h("span", { class: "number" }, `${count(block.tokens)} tok`)),
   );
 }
 

@@ -1,10 +1,10 @@
 // One turn: as a row of a list, and whole in the panel.
 
 import { call } from "./api.js";
-import { signalsTable, verdict } from "./charts.js";
+import { SIGNALS, signalsTable, verdict } from "./charts.js";
 import { h } from "./dom.js";
 import { askErase } from "./erase.js";
-import { count, firstLine, fully, plural, when } from "./format.js";
+import { count, firstLine, fully, plural, score, when } from "./format.js";
 import { facts, failure } from "./pieces.js";
 import { link } from "./router.js";
 
@@ -27,8 +27,16 @@ export function turnRow(turn, { threshold, narrow, place = true } = {}) {
     meta,
     narrow ? null : judged ?? h("span"),
     h("div", { class: "row-text" }, firstLine(turn.text, 400)),
-    narrow ? judged : null,
+    narrow ? judged : heard(turn.gate),
   );
+}
+
+/** The signals that spoke loudest. */
+function heard(judged) {
+  const loud = Object.entries(judged?.signals ?? {})
+    .filter(([name, value]) => name in SIGNALS && !name.startsWith("g") && value >= 0.05)
+    .sort(([, one], [, other]) => other - one);
+  return h("div", { class: "heard" }, loud.slice(0, 2).map(([name, value]) => h("span", null, `${SIGNALS[name]} `, h("b", null, score(value)))));
 }
 
 /** Shows a turn whole. `extra` stands above the text. */
