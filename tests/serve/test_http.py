@@ -126,7 +126,7 @@ def test_health_needs_no_token_and_tells_nothing_but_that_it_answers(web: Web) -
 
 
 def test_what_is_not_there_or_not_a_get_is_refused(web: Web) -> None:
-    assert web.get("/", token=web.owner).status == 404
+    assert web.get("/nope", token=web.owner).status == 404
     assert web.get("/../tokens.json", token=web.owner).status == 404
     assert web.get("/metrics", token=web.owner, method="POST").status == 405
     head = web.get("/metrics", token=web.owner, method="HEAD")

@@ -92,18 +92,24 @@ class FrameReader:
 
 
 def read_frame(line: bytes | bytearray) -> Request | BadFrame:
+    frame = read_object(line)
+    return frame if isinstance(frame, BadFrame) else _request(frame)
+
+
+def read_object(data: bytes | bytearray) -> dict[str, Json] | BadFrame:
+    """The JSON object that these bytes are."""
     try:
-        value = cast(Json, json.loads(line.decode(), parse_constant=_refuse_constant, parse_float=_finite))
-        if line.count(b"[") + line.count(b"{") > MAX_DEPTH:
+        value = cast(Json, json.loads(data.decode(), parse_constant=_refuse_constant, parse_float=_finite))
+        if data.count(b"[") + data.count(b"{") > MAX_DEPTH:
             _check_depth(value)
     except RecursionError:
         return BadFrame(PARSE_ERROR, f"invalid request: {_TOO_DEEP}")
     except ValueError as error:  # JSON and UTF-8 errors are among them
-        return BadFrame(PARSE_ERROR, f"invalid request: {error}", is_http=_HTTP.match(line) is not None)
+        return BadFrame(PARSE_ERROR, f"invalid request: {error}", is_http=_HTTP.match(data) is not None)
     if not isinstance(value, dict):
         kind = "a batch" if isinstance(value, list) else type(value).__name__
         return BadFrame(INVALID_REQUEST, f"invalid request: must be an object, not {kind}")
-    return _request(value)
+    return value
 
 
 def _request(frame: Mapping[str, Json]) -> Request | BadFrame:

@@ -19,6 +19,7 @@ from libravdb_memory.serve.endpoint import TcpEndpoint, parse_address
 from libravdb_memory.serve.ownership import tcp_listener
 
 if TYPE_CHECKING:
+    from libravdb_memory.serve.http.hub import Hub
     from libravdb_memory.serve.http.server import HttpServer
 
 
@@ -48,17 +49,22 @@ def web_address(listener: socket.socket | None) -> str:
 @contextlib.asynccontextmanager
 async def serving_web(shared: Shared, listener: socket.socket | None) -> AsyncGenerator[None]:
     """On the running loop, until the end of the block."""
-    server = None if listener is None else _server(shared, listener)
-    if server is not None:
-        server.start()
+    if listener is None:
+        yield
+        return
+    from libravdb_memory.serve.http.hub import Hub
+
+    hub = Hub(shared.service)
+    server = _server(shared, listener, hub)
+    server.start()
     try:
         yield
     finally:
-        if server is not None:
-            await server.stop()
+        hub.close()
+        await server.stop()
 
 
-def _server(shared: Shared, listener: socket.socket) -> HttpServer:
+def _server(shared: Shared, listener: socket.socket, hub: Hub) -> HttpServer:
     from libravdb_memory.serve.http.app import application
     from libravdb_memory.serve.http.asking import Asking
     from libravdb_memory.serve.http.guard import Guard
@@ -66,7 +72,12 @@ def _server(shared: Shared, listener: socket.socket) -> HttpServer:
 
     config, settings = shared.service.config, shared.settings
     names = {parse_address(settings.http).host, *settings.http_hosts}
-    guard = Guard(frozenset(name.strip().lower() for name in names), Tokens(config.home / TOKENS_FILE))
+    guard = Guard(
+        frozenset(name.strip().lower() for name in names),
+        Tokens(config.home / TOKENS_FILE),
+        shared.service.sign_ins,
+        f"libravdb_{listener.getsockname()[1]}",
+    )
     asking = Asking(shared.service, shared.table, shared.dispatcher)
     bounds = Bounds(write_s=settings.write_timeout_s)
-    return HttpServer(application(asking, guard), listener, bounds)
+    return HttpServer(application(asking, guard, hub), listener, bounds)

@@ -1,43 +1,53 @@
 """What is served over HTTP, as an ASGI application.
 
-Laws: every request passes the guard, whatever it asks for. Without a token only that the daemon answers is told; all
-else is asked of the method table with the reach of the token.
+Laws: every request passes the guard, whatever it asks for. Without a token only the page's own files and whether the
+daemon answers are told; all else is asked of the method table with the reach of the token.
 """
 
 from __future__ import annotations
 
-import logging
-from collections.abc import Mapping
-
 from starlette.applications import Starlette
 from starlette.datastructures import Headers
+from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
 from starlette.requests import Request
-from starlette.responses import JSONResponse, PlainTextResponse, Response
+from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from libravdb_memory.errors import LibraVDBError
-from libravdb_memory.serve.access import Access, AccessDeniedError
-from libravdb_memory.serve.http.asking import Asking, Told
+from libravdb_memory.serve.access import Access
+from libravdb_memory.serve.http.answers import HEADERS, refused
+from libravdb_memory.serve.http.api import Api
+from libravdb_memory.serve.http.asking import Asking
+from libravdb_memory.serve.http.files import PageFiles
 from libravdb_memory.serve.http.guard import Guard
+from libravdb_memory.serve.http.hub import Hub
 
-_log = logging.getLogger(__name__)
-_HEADERS: Mapping[str, str] = {
-    "cache-control": "no-store",
-    "content-security-policy": "default-src 'none'; frame-ancestors 'none'",
-    "cross-origin-resource-policy": "same-origin",
-    "referrer-policy": "no-referrer",
-    "x-content-type-options": "nosniff",
-}
 _NOBODY = Access("nobody", frozenset())
-_ONLY_ONCE = ("host", "origin", "authorization")
+_ONLY_ONCE = ("host", "origin", "authorization", "cookie", "content-type")
 
 
-def application(asking: Asking, guard: Guard) -> Starlette:
-    pages = _Pages(asking, guard)
-    routes = [Route("/health", pages.health, methods=["GET"]), Route("/metrics", pages.metrics, methods=["GET"])]
-    return Starlette(routes=routes, middleware=[Middleware(_Guarded, guard=guard, asking=asking)])
+def application(asking: Asking, guard: Guard, hub: Hub) -> Starlette:
+    api = Api(asking, guard, hub)
+    pages = _Pages(asking, api)
+    routes = [
+        Route("/health", pages.health, methods=["GET"]),
+        Route("/health/live", pages.live, methods=["GET"]),
+        Route("/health/ready", pages.ready, methods=["GET"]),
+        Route("/metrics", pages.metrics, methods=["GET"]),
+        *api.routes(),
+        Route("/{name:path}", pages.file, methods=["GET"]),
+    ]
+    return Starlette(
+        routes=routes,
+        middleware=[Middleware(_Guarded, guard=guard, asking=asking)],
+        exception_handlers={HTTPException: _refusal},
+    )
+
+
+async def _refusal(request: Request, error: Exception) -> Response:
+    assert isinstance(error, HTTPException)
+    return refused(request.url.path, error.status_code, error.detail.lower(), error.headers)
 
 
 class _Guarded:
@@ -49,12 +59,12 @@ class _Guarded:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
             return
-        headers = Headers(scope=scope)
+        headers, path = Headers(scope=scope), str(scope["path"])
         if any(len(headers.getlist(name)) > 1 for name in _ONLY_ONCE):
-            response: Response = _told(400, "a header is there more than once")
+            response = refused(path, 400, "a header is there more than once")
         elif (refusal := self._guard.refusal(headers)) is not None:
             self._asking.service.metrics.count("http_refused")
-            response = _told(refusal.status, refusal.reason)
+            response = refused(path, refusal.status, refusal.reason)
         else:
             await self._app(scope, receive, send)
             return
@@ -62,40 +72,39 @@ class _Guarded:
 
 
 class _Pages:
-    def __init__(self, asking: Asking, guard: Guard) -> None:
+    def __init__(self, asking: Asking, api: Api) -> None:
         self._asking = asking
-        self._guard = guard
+        self._api = api
+        self._files = PageFiles()
 
     async def health(self, request: Request) -> Response:
         told = await self._asking.ask("health", {}, _NOBODY)
         result = told.result or {}
-        return JSONResponse({"ok": result.get("ok"), "message": result.get("message")}, told.status, _HEADERS)
+        return JSONResponse({"ok": result.get("ok"), "message": result.get("message")}, told.status, HEADERS)
+
+    async def live(self, request: Request) -> Response:
+        return JSONResponse({"ok": True, "message": "ok"}, 200, HEADERS)
+
+    async def ready(self, request: Request) -> Response:
+        """What is wrong is told to the log and to those with a token."""
+        service = self._asking.service
+        if service.stopping.is_set() or not service.is_ready():
+            message = "draining" if service.stopping.is_set() else "starting"
+            return JSONResponse({"ok": False, "message": message}, 503, HEADERS)
+        told = await self._asking.ask("ready", {}, _NOBODY)
+        is_ready = told.result is not None
+        message = "ok" if is_ready else "store or model do not answer"
+        return JSONResponse({"ok": is_ready, "message": message}, 200 if is_ready else 503, HEADERS)
 
     async def metrics(self, request: Request) -> Response:
-        access = self._access(request)
-        if isinstance(access, Response):
-            return access
-        told = await self._asking.ask("metrics", {}, access)
+        caller = self._api.caller(request)
+        if isinstance(caller, Response):
+            return caller
+        told = await self._asking.ask("metrics", {}, caller.access)
         if told.result is None:
-            return _failed(told)
-        return Response(told.result["text"], 200, _HEADERS, told.result["contentType"])
+            return refused(request.url.path, told.status, str((told.error or {}).get("message", "failed")))
+        return Response(told.result["text"], 200, HEADERS, told.result["contentType"])
 
-    def _access(self, request: Request) -> Access | Response:
-        try:
-            return self._guard.access(request.headers)
-        except AccessDeniedError as error:
-            self._asking.service.metrics.count("http_refused")
-            response = _told(401, error.message)
-            response.headers["www-authenticate"] = "Bearer"
-            return response
-        except LibraVDBError as error:
-            _log.error("tokens cannot be read: %s", error)
-            return _told(500, "the tokens of this daemon cannot be read; its log says why")
-
-
-def _told(status: int, reason: str) -> Response:
-    return PlainTextResponse(f"{reason}\n", status, _HEADERS)
-
-
-def _failed(told: Told) -> Response:
-    return _told(told.status, str((told.error or {}).get("message", "failed")))
+    async def file(self, request: Request) -> Response:
+        found = self._files.response(request, request.path_params["name"])
+        return found or refused(request.url.path, 404, "there is no such file")

@@ -12,7 +12,16 @@ from libravdb_memory.identity import Json
 from libravdb_memory.serve.access import Access
 from libravdb_memory.serve.calls import Answer, read_call
 from libravdb_memory.serve.dispatch import Dispatcher
-from libravdb_memory.serve.failures import ACCESS_DENIED, AMBIGUOUS, BUSY, CONFLICT, NOT_FOUND, STOPPING, STORE_FULL
+from libravdb_memory.serve.failures import (
+    ACCESS_DENIED,
+    AMBIGUOUS,
+    BUSY,
+    CONFLICT,
+    NOT_FOUND,
+    RULES_OVERRUN,
+    STOPPING,
+    STORE_FULL,
+)
 from libravdb_memory.serve.jsonrpc import INVALID_PARAMS, UNKNOWN_METHOD, Request
 from libravdb_memory.serve.methods import Table
 from libravdb_memory.serve.service import Service
@@ -24,6 +33,7 @@ _STATUS: Mapping[int, int] = {
     UNKNOWN_METHOD: 404,
     AMBIGUOUS: 409,
     CONFLICT: 409,
+    RULES_OVERRUN: 422,
     STORE_FULL: 507,
     BUSY: 503,
     STOPPING: 503,

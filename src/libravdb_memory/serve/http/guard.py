@@ -2,7 +2,8 @@
 
 Laws: a request names this machine by an address, as localhost, or by a name that the settings know: a page whose own
 name was made to point here (DNS rebinding) is refused. A request that a browser sends for a page comes from our own
-page, or is refused. A token is a bearer token of the daemon's file.
+page, or is refused. A token is a bearer token of the daemon's file. Our own page has a cookie instead, which no script
+can read; what it asks for beside reading carries a header that a page of another origin cannot send.
 """
 
 from __future__ import annotations
@@ -10,9 +11,10 @@ from __future__ import annotations
 import ipaddress
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from libravdb_memory.serve.access import Access, AccessDeniedError, Tokens
+from libravdb_memory.serve.signing import SignIns
 
 _HOST = re.compile(r"(?P<name>\[[0-9A-Fa-f:.]{2,45}\]|[^\[\]:/@\s]{1,253})(?::(?P<port>\d{1,5}))?")
 _BEARER = re.compile(r"bearer +(?P<token>[A-Za-z0-9\-._~+/]+=*) *", re.IGNORECASE)
@@ -27,11 +29,23 @@ class Refusal:
 
 
 @dataclass(frozen=True, slots=True)
+class Caller:
+    access: Access
+    by_cookie: bool = False
+
+
+PAGE = Access("inspector")
+"""Signed in by the owner: it reaches everything, and is not the owner."""
+
+
+@dataclass(frozen=True, slots=True)
 class Guard:
-    """`names` are in lower case, without ports."""
+    """`names` are in lower case, without ports. Cookies know no ports: the name of ours tells daemons apart."""
 
     names: frozenset[str]
     tokens: Tokens
+    sign_ins: SignIns = field(default_factory=SignIns)
+    cookie: str = "libravdb"
 
     def refusal(self, headers: Mapping[str, str]) -> Refusal | None:
         """Why a request with these headers (in lower case) is not looked at; None when it is."""
@@ -58,6 +72,21 @@ class Guard:
         if match is None:
             raise AccessDeniedError("a token is needed: Authorization: Bearer …")
         return self.tokens.access(match["token"])
+
+    def caller(self, headers: Mapping[str, str]) -> Caller:
+        """By the token, or by the cookie where there is no token; AccessDeniedError without one that is known."""
+        if "authorization" not in headers and (value := self.cookie_value(headers)):
+            if self.sign_ins.knows(value):
+                return Caller(PAGE, by_cookie=True)
+            raise AccessDeniedError("this page is not signed in (any more): 'libravdb ui' opens it anew")
+        return Caller(self.access(headers))
+
+    def cookie_value(self, headers: Mapping[str, str]) -> str:
+        for pair in headers.get("cookie", "").split(";"):
+            name, _, value = pair.strip().partition("=")
+            if name == self.cookie:
+                return value
+        return ""
 
 
 def _is_address(name: str) -> bool:
