@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
 .DEFAULT_GOAL := help
-.PHONY: help e2e-openclaw e2e-openclaw-fast setup demo test unit wheel crash mutants laws-long keystone-long delivery-long faults-long fuzz-long bench-store bench-embed bench-context bench-retrieval bench-compaction bench-load bench-peers ablation model-check inspect-mcp e2e-claude-code e2e-hermes clean
+.PHONY: help e2e-inspector e2e-openclaw e2e-openclaw-fast setup demo test unit wheel crash mutants laws-long keystone-long delivery-long faults-long fuzz-long bench-store bench-embed bench-context bench-retrieval bench-compaction bench-load bench-peers ablation model-check inspect-mcp e2e-claude-code e2e-hermes clean
 
 help: ## list the targets
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | awk -F':.*## ' '{printf "  %-16s %s\n", $$1, $$2}'
@@ -95,6 +95,11 @@ ablation: $(READY) ## measure what each signal of recall is worth; DATA="FILE ..
 model-check: $(READY) ## rebuild the bundled model from its published weights (80 MB download) and compare
 	@$(BIN)/python tools/build_model.py --check
 	@$(BIN)/python tools/build_tokens.py --check
+
+e2e-inspector: ## the inspector's page in a real chromium, in a venv of its own; pictures go to build/screenshots
+	@$(PYTHON) -m venv .venv-browser
+	@.venv-browser/bin/python -m pip install --quiet --disable-pip-version-check playwright axe-playwright-python pytest hypothesis -e .
+	@.venv-browser/bin/python -m pytest -q -m long tests/e2e/inspector
 
 e2e-openclaw: $(READY) ## play whole conversations on a real OpenClaw (1 GB from npm, 4 min); OPENCLAW=version
 	@$(BIN)/python -m tests.e2e.openclaw.run $(if $(OPENCLAW),--host $(OPENCLAW))

@@ -63,7 +63,9 @@ class ContextView {
   }
 
   async #loadRecent() {
-    const told = await call("receipts", { userId: this.user.value, limit: 50 }).catch(() => ({ receipts: [] }));
+    const user = this.user.value;
+    const none = { receipts: [] };
+    const told = user ? await call("receipts", { userId: user, limit: 50 }).catch(() => none) : none;
     this.#receipts = told.receipts;
     fill(this.recent, h("option", { value: "" }, told.receipts.length ? "choose …" : "none yet"), told.receipts.map((one) => h("option", { value: one.id }, `${when(one.createdMs)}  ${firstLine(one.prompt, 60)}`)));
     this.recent.value = this.#receipts.some((one) => one.id === this.#params.receipt) ? this.#params.receipt : "";

@@ -36,7 +36,7 @@ function heard(judged) {
   const loud = Object.entries(judged?.signals ?? {})
     .filter(([name, value]) => name in SIGNALS && !name.startsWith("g") && value >= 0.05)
     .sort(([, one], [, other]) => other - one);
-  return h("div", { class: "heard" }, loud.slice(0, 2).map(([name, value]) => h("span", null, `${SIGNALS[name]} `, h("b", null, score(value)))));
+  return h("div", { class: "loudest" }, loud.slice(0, 2).map(([name, value]) => h("span", null, `${SIGNALS[name]} `, h("b", null, score(value)))));
 }
 
 /** Shows a turn whole. `extra` stands above the text. */
