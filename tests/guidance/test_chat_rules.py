@@ -1,9 +1,9 @@
 """Rules as people say them once in a chat, in ten languages, against turns that look like them.
 
 The bounds are what was measured, rounded down. The two halves of `chat.jsonl` were written together by the author of
-the tables, who had all of it in mind; results on the held-out half were looked at once, after the last change, but it is
-no measure of rules that nobody thought of. `unseen.jsonl` is nearer to one: it was written after the last change, and
-nothing was changed for it. Tune on neither.
+the tables, who had all of it in mind; results on the held-out half were looked at once, after the last change, but it
+is no measure of rules that nobody thought of. `unseen.jsonl` is nearer to one: it was written after the last change,
+and nothing was changed for it. Tune on neither.
 """
 
 from __future__ import annotations

@@ -184,6 +184,11 @@ def test_a_rule_by_itself_is_a_rule_still(turn: Turn) -> None:
         "```\n",
         '"never ',
         "we always i only want every ",
+        "i said: ",
+        "keep a-b-c ds ",
+        "no a b c d s ",
+        "immer bitte keine ",
+        "以后都用",
         "\n",
     ],
 )

@@ -18,6 +18,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from itertools import islice
 from typing import Literal, Protocol, TypeAlias
 
 from libravdb_memory.compact import standing_signs as signs
@@ -32,6 +33,7 @@ Modality: TypeAlias = Literal["obligatory", "forbidden", "permitted"]
 
 CHARACTERS_READ = 100_000
 SENTENCE_READ = 600
+_MOST_PARTS = 8
 
 _FENCE = re.compile(r"^[ \t]{0,3}(```|~~~)", re.M)
 _QUOTATION = re.compile(r"“[^“”]{1,400}”|(?<![\w\"])\"[^\"]{1,400}\"(?!\w)|«[^«»]{1,400}»|„[^„“”]{1,400}[“”]")
@@ -130,7 +132,7 @@ def _part_states(part: str, whole: bool) -> bool:
 def _parts(said: str) -> Iterator[str]:
     """The sentence, and what follows its colons, semicolons and "so"."""
     yield said
-    for found in _PART.finditer(said):
+    for found in islice(_PART.finditer(said), _MOST_PARTS):
         yield said[found.end() :]
 
 
