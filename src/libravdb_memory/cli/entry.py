@@ -25,6 +25,7 @@ from libravdb_memory.errors import LibraVDBError
 
 PROGRAM = "libravdb"
 _NO_ROOM = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO})
+_NOT_ALLOWED = frozenset({errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOTDIR, errno.EISDIR})
 
 
 class Complaint(NamedTuple):
@@ -83,7 +84,10 @@ def _complaint(error: Exception, debug: bool) -> Complaint:
         case LibraVDBError():
             return Complaint(_kind(error), error.message, error.hint, exit_code_of(error))
         case OSError() if error.errno in _NO_ROOM:
-            return Complaint("output", f"the output cannot be written: {error.strerror}", "", NOT_WRITTEN)
+            where = f"{error.filename}" if error.filename else "the output"
+            return Complaint("output", f"{where} cannot be written: {error.strerror}", "", NOT_WRITTEN)
+        case OSError() if error.filename and error.errno in _NOT_ALLOWED:
+            return Complaint("files", f"{error.filename}: {error.strerror}", "", NOT_WRITTEN)
         case _:
             hint = "" if debug else "run it again with --debug for the traceback, and please report it"
             return Complaint("unexpected", f"unexpected {type(error).__name__}: {error}", hint, UNEXPECTED)

@@ -21,6 +21,7 @@ from typing import Any, cast
 from libravdb_memory.errors import ConfigError, LibraVDBError
 from libravdb_memory.serve.methods import Method
 from libravdb_memory.serve.service import Service
+from libravdb_memory.store.sqlite.files import make_folder
 
 TOKENS_FILE = "tokens.json"
 OWNER = "owner"
@@ -120,7 +121,7 @@ class Tokens:
             }
             for token in tokens.values()
         }
-        self._file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        make_folder(self._file.parent)
         beside = self._file.with_name(f".{self._file.name}.{secrets.token_hex(4)}")
         descriptor = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
         try:

@@ -18,6 +18,7 @@ from pathlib import Path
 
 from libravdb_memory.errors import LibraVDBError
 from libravdb_memory.serve.running import Running, log_file, noted, running
+from libravdb_memory.store.sqlite.files import make_folder
 
 START_S = 60.0
 _PAUSE_S = 0.02
@@ -37,7 +38,7 @@ def start(home: Path, arguments: Sequence[str] = (), environ: Mapping[str, str] 
     if (found := running(home)) is not None:
         return found, False
     log = log_file(home)
-    log.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    make_folder(log.parent)
     _turn_over(log)
     before = log.stat().st_size if log.exists() else 0
     with open(log, "ab", opener=_for_owner) as err:

@@ -17,6 +17,7 @@ from pathlib import Path
 
 from libravdb_memory.errors import LibraVDBError, StoreLockedError
 from libravdb_memory.serve.endpoint import TcpEndpoint, UnixEndpoint
+from libravdb_memory.store.sqlite.files import make_folder
 from libravdb_memory.store.sqlite.lock import OwnerLock
 
 BACKLOG = 4096
@@ -35,7 +36,7 @@ class EndpointTakenError(LibraVDBError):
 @contextmanager
 def unix_listener(endpoint: UnixEndpoint) -> Generator[socket.socket]:
     path = endpoint.path
-    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    make_folder(path.parent)
     try:
         lock = OwnerLock(path)
     except StoreLockedError as error:

@@ -1,7 +1,8 @@
 """The daemon of a home as other programs see it: which process it is, where it listens, whether it answers.
 
 Laws: a note in the run folder says who claims to listen; it is believed only when the daemon itself answers with that
-pid. So nothing is ever taken for the daemon, or ended in its place, because a number was used again.
+pid. So nothing is ever taken for the daemon, or ended in its place, because a number was used again. While a daemon
+lives it holds a lock beside its note: whoever has the port of a dead one is never shown the owner's token.
 """
 
 from __future__ import annotations
@@ -16,11 +17,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
 
-from libravdb_memory.errors import ConfigError
+from libravdb_memory.errors import ConfigError, StoreLockedError
 from libravdb_memory.identity import Json
 from libravdb_memory.serve.access import TOKENS_FILE, Tokens
-from libravdb_memory.serve.endpoint import RUN_FOLDER, Endpoint, UnixEndpoint, parse_endpoint
+from libravdb_memory.serve.endpoint import RUN_FOLDER, Endpoint, TcpEndpoint, UnixEndpoint, parse_endpoint
 from libravdb_memory.serve.jsonrpc import encode_request
+from libravdb_memory.store.sqlite.files import make_folder
+from libravdb_memory.store.sqlite.lock import OwnerLock, owner_of
 
 _NOTE = "libravdbd.pid"
 LOG_NAME = "libravdbd.log"
@@ -48,16 +51,30 @@ class Running:
 def announced(home: Path, endpoint: str) -> Generator[None]:
     """The note is there from now on, until the end."""
     note = _note_file(home)
-    note.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    make_folder(note.parent)
+    try:
+        lock = OwnerLock(note)
+    except StoreLockedError:
+        yield  # another daemon of this home, with a store of its own, was here first
+        return
     beside = note.with_name(f"{note.name}.{os.getpid()}")
-    beside.write_text(json.dumps({"pid": os.getpid(), "endpoint": endpoint}))
+    with open(beside, "w", encoding="utf-8", opener=lambda name, flags: os.open(name, flags, 0o600)) as file:
+        file.write(json.dumps({"pid": os.getpid(), "endpoint": endpoint}))
     beside.replace(note)
     try:
         yield
     finally:
-        found = noted(home)
-        if found is not None and found.pid == os.getpid():
-            note.unlink(missing_ok=True)
+        note.unlink(missing_ok=True)
+        lock.release()
+
+
+def claims(home: Path, port: int) -> bool:
+    """Whether a daemon of this home lives and says that it listens at this port."""
+    note = noted(home)
+    if note is None or owner_of(_note_file(home)) != note.pid:
+        return False
+    kind, _, rest = note.endpoint.partition(":")
+    return kind == "tcp" and rest.rpartition(":")[2] == str(port)
 
 
 def noted(home: Path) -> Note | None:
@@ -86,15 +103,21 @@ def ask(
 ) -> dict[str, Any] | None:
     """The result of one call; None when nobody answers it, or with an error."""
     try:
-        with connect(parse_endpoint(endpoint)) as connected, connected.makefile("rb") as answers:
+        place = parse_endpoint(endpoint)
+    except ConfigError:
+        return None
+    if isinstance(place, TcpEndpoint) and not claims(home, place.port):
+        return None
+    token = "" if isinstance(place, UnixEndpoint) else Tokens(home / TOKENS_FILE).owner().secret
+    try:
+        with connect(place) as connected, connected.makefile("rb") as answers:
             connected.settimeout(patience_s)
-            if not endpoint.startswith("unix:"):
-                token = Tokens(home / TOKENS_FILE).owner().secret
+            if token:
                 connected.sendall(encode_request(0, "authenticate", {"token": token}))
                 answers.readline()
             connected.sendall(encode_request(1, method, params or {}))
             answer = cast(object, json.loads(answers.readline()))
-    except (OSError, ValueError, ConfigError):
+    except (OSError, ValueError):
         return None
     result = cast(dict[str, object], answer).get("result") if isinstance(answer, dict) else None
     return cast(dict[str, Any], result) if isinstance(result, dict) else None

@@ -14,7 +14,7 @@ from libravdb_memory.serve.endpoint import (
     default_endpoint,
     parse_endpoint,
 )
-from libravdb_memory.serve.running import noted
+from libravdb_memory.serve.running import claims, noted
 
 _OTHER_PLACES = (Path("/opt/homebrew/var/clawdb/run"), Path("/usr/local/var/clawdb/run"))
 
@@ -40,9 +40,10 @@ def _noted_socket(home: Path) -> tuple[Path, ...]:
 
 
 def find_token(endpoint: Endpoint, home: Path, explicit: str | None = None) -> str | None:
-    """What to begin a connection with: a token that was given counts everywhere, the owner's over TCP alone."""
+    """What to begin a connection with: a token that was given counts everywhere, the owner's over TCP alone, and only
+    where a daemon of this home lives."""
     if explicit:
         return explicit
-    if not (isinstance(endpoint, TcpEndpoint) and endpoint.is_loopback):
+    if not (isinstance(endpoint, TcpEndpoint) and endpoint.is_loopback and claims(home, endpoint.port)):
         return None
     return next((token.secret for token in Tokens(home / TOKENS_FILE).all() if token.name == OWNER), None)

@@ -22,6 +22,7 @@ from pathlib import Path
 from libravdb_memory.errors import LibraVDBError
 from libravdb_memory.serve.client.entries import Entry, Placed, read_entries, write_entry
 from libravdb_memory.serve.client.locks import FileLock
+from libravdb_memory.store.sqlite.files import make_folder
 
 SPOOL_FOLDER = "spool"
 SEGMENT_BYTES = 256 << 10
@@ -162,7 +163,7 @@ class Spool:
 
     def _make(self) -> None:
         if not self._folder.is_dir():
-            self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            make_folder(self._folder)
             _sync_folder(self._folder.parent)
 
 

@@ -10,6 +10,7 @@ from libravdb_memory.errors import InvalidInputError
 from libravdb_memory.serve.forms import form, object_form
 from libravdb_memory.serve.methods import Method, Nothing, Result
 from libravdb_memory.serve.service import Service
+from libravdb_memory.store.sqlite.files import make_folder
 
 BACKUPS = "backups"
 
@@ -41,7 +42,7 @@ def backup_target(service: Service, name: str) -> Path:
     if not _is_bare(name):
         raise InvalidInputError("name", "must be a bare file name")
     folder = service.config.home / BACKUPS
-    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    make_folder(folder)
     target = folder / name
     if target.exists() or target.is_symlink():
         raise InvalidInputError("name", f"there is a backup {name!r} already")

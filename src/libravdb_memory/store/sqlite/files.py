@@ -65,7 +65,8 @@ def make_folder(folder: Path) -> None:
     if folder.is_dir():
         return
     missing = [each for each in (folder, *folder.parents) if not each.exists()]
-    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    for each in reversed(missing):  # one by one: `parents` would give those above the rights of the day
+        each.mkdir(mode=0o700, exist_ok=True)
     for made in missing:
         sync_folder(made.parent)
 
