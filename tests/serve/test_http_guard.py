@@ -86,3 +86,23 @@ def test_a_token_of_the_file_is_let_in_and_nothing_like_it(tmp_path: Path) -> No
     tokens.remove("reader")
     with pytest.raises(AccessDeniedError):
         guard.access({"authorization": f"Bearer {limited.secret}"})
+
+
+def test_a_page_is_known_by_its_cookie_while_it_is_signed_in_and_a_token_goes_first(tmp_path: Path) -> None:
+    tokens = Tokens(tmp_path / "tokens.json")
+    guard = Guard(frozenset(), tokens, cookie="libravdb_1")
+    value = guard.sign_ins.redeem(guard.sign_ins.make_token())
+    page = {"cookie": f"a=b; libravdb_1={value}"}
+    caller = guard.caller(page)
+    assert caller.by_cookie and caller.access.is_full and not caller.access.is_owner
+    limited = tokens.add("reader", frozenset({"ada"})).secret
+    both = guard.caller({**page, "authorization": f"Bearer {limited}"})
+    assert not both.by_cookie and both.access.namespaces == {"ada"}
+    for bad in ({}, {"cookie": f"libravdb_2={value}"}, {"cookie": "libravdb_1=x"}, {"cookie": "libravdb_1="}):
+        with pytest.raises(AccessDeniedError):
+            guard.caller(bad)
+    with pytest.raises(AccessDeniedError):
+        guard.caller({**page, "authorization": "Bearer wrong"})
+    guard.sign_ins.sign_out(value or "")
+    with pytest.raises(AccessDeniedError):
+        guard.caller(page)

@@ -59,6 +59,7 @@ GROUPS = {
         Row("restore", "transfer", "Put a backup in the store's place."),
     ),
     "The program": (
+        Row("ui", "ui", "Open the inspector in a browser."),
         Row("serve", "serve", "Serve many programs at once, in the foreground."),
         Row("daemon", "daemon", "Start, stop and watch the daemon."),
         Row("mcp", "mcp", "Serve agents over the Model Context Protocol."),

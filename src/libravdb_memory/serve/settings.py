@@ -22,7 +22,7 @@ class ServeSettings:
     )
     http: str = field(
         default="",
-        metadata={"help": "host:port where /metrics and /health are served over HTTP; blank: nowhere"},
+        metadata={"help": "host:port where the inspector, /metrics and /health are served over HTTP; blank: nowhere"},
     )
     http_hosts: tuple[str, ...] = field(
         default=(), metadata={"help": "further names by which HTTP clients may call this machine"}
