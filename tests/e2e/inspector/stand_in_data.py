@@ -184,7 +184,6 @@ class World:
                 ],
             },
             "failures": {"not_found": 1},
-            "queues": {"underWay": 1},
             "journal": [
                 {"id": f"j{at}", "sessionId": "billing-migration", "ts": self.now - at * 700_000, "hook": hook}
                 for at, hook in enumerate(("session_end", "before_compaction", "session_start", "reset"))

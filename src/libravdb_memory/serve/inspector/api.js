@@ -2,6 +2,8 @@
 
 const EVENTS = ["hello", "turn", "gate", "summary", "context", "documents", "erasure", "job", "health", "reset"];
 
+const AWAY = { message: "The daemon does not answer.", data: { kind: "away", hint: "libravdb ui starts it." } };
+
 export class ApiError extends Error {
   constructor(status, error) {
     super(error?.message ?? `the daemon answered with ${status}`);
@@ -27,7 +29,7 @@ export async function call(method, params = {}, { signal } = {}) {
     });
   } catch (error) {
     if (error.name === "AbortError") throw error;
-    throw new ApiError(0, { message: "The daemon does not answer.", data: { kind: "away", hint: "libravdb ui starts it" } });
+    throw new ApiError(0, AWAY);
   }
   const told = await answer.json().catch(() => ({}));
   if (answer.ok) return told;
@@ -37,7 +39,9 @@ export async function call(method, params = {}, { signal } = {}) {
 }
 
 export async function whoami() {
-  const answer = await fetch("/api/me", { credentials: "same-origin" });
+  const answer = await fetch("/api/me", { credentials: "same-origin" }).catch(() => {
+    throw new ApiError(0, AWAY);
+  });
   if (answer.ok) return answer.json();
   throw new ApiError(answer.status, (await answer.json().catch(() => ({}))).error);
 }

@@ -52,11 +52,11 @@ class App {
 
   async start() {
     this.#frame();
+    const refused = await this.#signIn().then(() => null, (error) => error);
     try {
-      await this.#signIn();
-      this.me = await whoami();
+      this.me = await whoami(); // a page that is signed in stays so, whatever its link was
     } catch (error) {
-      return this.#outside(error);
+      return this.#outside(error, refused?.status === 401);
     }
     await this.loadUsers().catch(() => {});
     this.events.open();
@@ -119,11 +119,11 @@ class App {
     await call("sign-in", { token: decodeURIComponent(token) });
   }
 
-  #outside(error = null) {
+  #outside(error = null, linkUsed = false) {
     this.events.close();
     this.panel.close();
     document.body.classList.add("outside");
-    fill(main, error && error.status !== 401 && !error.status ? failure(error) : signIn(error));
+    fill(main, error && error.status !== 401 ? failure(error) : signIn(linkUsed));
   }
 
   #frame() {

@@ -10,6 +10,12 @@ import { marked } from "./rules.js";
 
 export const gate = { title: "Gate", key: "g", mount: (outlet, app, params) => new Gate(outlet, app, params) };
 
+/** A threshold is proposed only where some score reaches the target. */
+function reached(calibration) {
+  const best = Math.max(0, ...(calibration?.steps ?? []).map((step) => step.useful));
+  return calibration && best < calibration.target ? { ...calibration, proposed: null } : calibration;
+}
+
 class Gate {
   #ask = latest();
 
@@ -48,7 +54,8 @@ class Gate {
 
   #show(told) {
     if (!told.judged) return [empty("Nothing judged yet", "The gate judges what users say, once, shortly after it came in.", 'libravdb add "Always deploy from the release branch." --user ada --session monday')];
-    const { regret, calibration } = told;
+    const { regret } = told;
+    const calibration = reached(told.calibration);
     const wide = Math.max(260, Math.min(720, this.report.clientWidth - 34));
     const swatch = (name, text) => h("li", null, h("span", { class: "swatch", vars: { tone: `var(--${name})` }, "aria-hidden": "true" }), text);
     return [

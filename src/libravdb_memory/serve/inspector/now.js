@@ -123,7 +123,7 @@ class Now {
       this.stats,
       stat("turns", compact(told.counts.turns), plural(told.counts.namespaces, "user")),
       stat("summaries", compact(told.counts.summaries)),
-      stat("durable", judged ? percent(told.gate.durable / judged) : "–", `of ${compact(judged)} judged`),
+      stat("durable", judged ? percent(told.gate.durable / judged) : "–", `of ${compact(judged)}`),
       stat("this minute", compact(this.#arrivals.length), "turns"),
       stat("to embed", compact(told.indexing.pending), told.indexing.failure ? "stopped" : told.indexing.pending ? "behind" : "up to date", Boolean(told.indexing.failure)),
       stat(search ? "context, 95%" : "latency", search ? seconds(search.p95S) : "–"),

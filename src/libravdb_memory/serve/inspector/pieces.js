@@ -53,11 +53,11 @@ export function failure(error) {
   return h("div", { class: "failure", role: "alert" }, h("strong", null, error.message), error.hint ? h("p", { class: "small" }, error.hint) : null);
 }
 
-export function signIn(error) {
+export function signIn(linkUsed) {
   return h(
     "div",
     { class: "empty" },
-    h("h1", null, error?.status === 401 && location.hash ? "That link has been used" : "Sign in"),
+    h("h1", null, linkUsed ? "That link has been used" : "Sign in"),
     h("p", null, "The inspector opens with a link that works once. Ask for one in a terminal on this machine:"),
     h("code", { class: "command" }, "libravdb ui"),
     h("p", null, "You stay signed in for twelve hours, or until the daemon stops."),

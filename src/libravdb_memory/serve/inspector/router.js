@@ -1,7 +1,10 @@
 // Addresses of the form #/view?name=value, so that everything worth showing can be linked to.
 
 export function read(hash = location.hash) {
-  const [path, query = ""] = hash.replace(/^#\/?/, "").split("?", 2);
+  const whole = hash.replace(/^#\/?/, "");
+  const end = whole.indexOf("?");
+  const path = end < 0 ? whole : whole.slice(0, end);
+  const query = end < 0 ? "" : whole.slice(end + 1);
   return { view: path || "now", params: Object.fromEntries(new URLSearchParams(query)) };
 }
 
