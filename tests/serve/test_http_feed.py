@@ -57,6 +57,7 @@ def test_changes_are_told_once_in_their_order_and_again_to_one_who_comes_back(se
     assert not [event for event in feed.poll() if event.id is not None]
     assert feed.missed(begun, feed.sequence) == told
     assert feed.missed(ids[2], feed.sequence) == told[3:]
+    assert feed.missed(begun, ids[2]) == told[:3]
     assert feed.missed(feed.sequence, feed.sequence) == []
     for since in (-1, feed.sequence + 1):
         assert feed.missed(since, feed.sequence) is None

@@ -68,7 +68,8 @@ def bar_of(score: float | None, parts: Mapping[str, float]) -> dict[str, float]:
     by_modulation = parts["relevance"] * MODULATION * quality
     bar["recency"] = by_modulation * _RECENCY_SHARE * parts["recency"]
     bar["authority"] = by_modulation * (modulation - _RECENCY_SHARE * parts["recency"])
-    bar["fit"] += score - sum(bar.values())  # where the sum of the evidence was brought back into [0, 1]
+    brought_back = parts["relevance"] - sum(parts[name] for name in _EVIDENCE)  # into [0, 1]
+    bar["fit"] += brought_back * (1.0 - MODULATION) * quality
     return bar
 
 
