@@ -250,11 +250,26 @@ def test_unfinished_frames_of_many_clients_together_are_bounded(daemons: Daemons
                     client.raw(b"x" * 1_000_000)
                 assert other.call("health")["ok"] is True
             assert daemon.resident_bytes() - before < 60 << 20
-        assert clients[-1].read()["error"]["message"] == "too much is being sent at once"
-        clients[0].raw(b'\n{"id":1,"method":"health"}\n')
-        assert [clients[0].read()["id"] for _ in range(2)] == [None, 1]
+        assert clients[0].read()["error"]["message"] == "too much is being sent at once"
+        assert clients[0].read() is None
+        clients[-1].raw(b'\n{"id":1,"method":"health"}\n')
+        assert [clients[-1].read()["id"] for _ in range(2)] == [None, 1]
     finally:
         for client in clients:
+            client.close()
+
+
+def test_those_who_leave_long_frames_unfinished_lock_nobody_out(daemons: Daemons) -> None:
+    daemon = daemons(SERVE_MAX_FRAME_MB="1")
+    stuck = [daemon.client() for _ in range(17)]
+    try:
+        for client in stuck:
+            client.raw(b'{"x":"' + b"x" * 980_000)
+        with daemon.client() as other:
+            assert other.call("ingest_message", **ADA, text="y " * 300_000)["ok"] is True
+            assert other.call("health")["ok"] is True
+    finally:
+        for client in stuck:
             client.close()
 
 
@@ -437,6 +452,18 @@ def test_tcp_is_on_loopback_and_begins_with_a_token(daemons: Daemons) -> None:
         assert client.call("status")["turns"] == 0
     with daemon.client() as client:
         assert client.ask("status")["error"]["code"] == -32005
+
+
+def test_before_it_says_who_it_is_a_client_gets_no_long_frame_read(daemons: Daemons) -> None:
+    daemon = daemons("--endpoint", "tcp:127.0.0.1:0")
+    token = json.loads((daemons.home / "tokens.json").read_text())["owner"]["token"]
+    with daemon.client() as client:
+        client.raw(b'{"id":1,"method":"health","params":{"a":"' + b"x" * 20_000 + b'"}}\n')
+        assert client.read()["error"]["message"] == "invalid request: a frame may have at most 16384 bytes"
+        first = client.send("authenticate", token=token)
+        second = client.send("ingest_message", **ADA, text="y " * 20_000)  # in the same breath
+        assert [client.read()["id"] for _ in range(2)] == [first, second]
+        assert client.call("status")["turns"] == 1
 
 
 def test_a_scoped_token_narrows_a_connection_to_its_namespaces(daemons: Daemons) -> None:

@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import json
+import tracemalloc
 from typing import Any
+from unittest import mock
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from libravdb_memory.serve import jsonrpc
 from libravdb_memory.serve.jsonrpc import (
     INVALID_PARAMS,
     INVALID_REQUEST,
     MAX_DEPTH,
+    MAX_VALUES,
     PARSE_ERROR,
     BadFrame,
     FrameReader,
@@ -138,6 +142,42 @@ def test_nesting_up_to_the_bound_is_taken() -> None:
     line = b'{"id":1,"method":"m","params":{"a":' + b"[" * inside + b"]" * inside + b"}}"
     assert isinstance(read_frame(line), Request)
     assert isinstance(read_frame(line.replace(b"[]", b"[[]]")), BadFrame)
+
+
+@pytest.mark.parametrize("value", [b"[]", b"{}", b"1", b'""', b'"\\""', b'{"a":1}', b'"\\\\"'])
+def test_more_values_than_the_bound_are_refused_before_any_is_made(value: bytes) -> None:
+    line = b'{"id":1,"method":"m","params":{"a":[' + (value + b",") * MAX_VALUES + value + b"]}}"
+    assert read_frame(line) == BadFrame(PARSE_ERROR, f"invalid request: more than {MAX_VALUES} values")
+
+
+def test_a_full_frame_of_tiny_values_takes_little_more_memory_than_its_bytes() -> None:
+    line = b'{"id":1,"method":"m","params":{"a":[' + b"[]," * (8 << 20) + b"[]]}}"
+    tracemalloc.start()
+    try:
+        assert isinstance(read_frame(line), BadFrame)
+        assert tracemalloc.get_traced_memory()[1] < 4 * len(line)
+    finally:
+        tracemalloc.stop()
+
+
+@pytest.mark.parametrize("text", ["[],", '{"a": [1, 2]}, ', "\\", '\\"', ',"\\\\",'])
+def test_what_looks_like_values_within_a_text_is_text(text: str) -> None:
+    params = {"text": text * MAX_VALUES, "after": [1, "b,[", {}]}
+    assert read_frame(encode_request(1, "m", params)) == Request("m", params, 1)
+
+
+@given(st.lists(json_values, max_size=40))
+def test_no_more_separators_are_counted_than_there_are_values(values: list[Any]) -> None:
+    def count(value: Any) -> int:
+        inside = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+        return 1 + sum(map(count, inside))
+
+    bound = count({"id": 1, "method": "m", "params": {"a": values}})
+    line = json.dumps({"id": 1, "method": "m", "params": {"a": values}}).encode()
+    with mock.patch.object(jsonrpc, "MAX_VALUES", 2 * bound):
+        assert isinstance(read_frame(line), Request)
+    with mock.patch.object(jsonrpc, "MAX_VALUES", max((bound - 1) // 2 - 1, 0)):
+        assert isinstance(read_frame(line), BadFrame)
 
 
 def test_params_may_be_null_or_absent_and_a_request_without_id_wants_no_answer() -> None:

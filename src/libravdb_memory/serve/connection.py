@@ -2,7 +2,9 @@
 
 Laws: a client gets an answer to every call and every bad frame, and its connection lives on. It costs little however it
 behaves: while it has too many calls unanswered, or does not read what it was answered, nothing more of it is read; one
-that does not read for long is cut off. Waiting costs nothing but the bytes it has sent.
+that does not read for long is cut off. Waiting costs nothing but the bytes it has sent. Before it says who it is, only
+short frames are read. Where unfinished frames of all clients together take too much, the oldest of the long ones goes,
+not the one that came last; and a long one that does not go on is not waited for.
 """
 
 from __future__ import annotations
@@ -29,6 +31,10 @@ _log = logging.getLogger(__name__)
 _WRITE_BUFFER = 1 << 20
 _AT_ONCE = 64
 """Frames of one client that are looked at before others get their turn."""
+_FIRST_FRAME = 16 << 10
+"""Bytes of a frame of a client that has not said who it is: room for a token, and cheap to read."""
+_LONG_FRAME = 64 << 10
+"""Unfinished frames up to this length may stay unfinished for ever."""
 
 
 @dataclass(slots=True)
@@ -44,6 +50,8 @@ class Shared:
     uid: int | None
     connections: set[Connection] = field(default_factory=lambda: set[Connection]())
     held_bytes: int = 0
+    stalled_s: float = 30.0
+    """How long the next piece of a long frame is waited for."""
     all_gone: asyncio.Event = field(default_factory=asyncio.Event)
     """Set when the last connection ends."""
 
@@ -61,16 +69,29 @@ class Shared:
         """Bytes of unfinished frames of all clients together."""
         return 16 * self.frame_limit
 
+    def make_room(self) -> None:
+        """Of those who hold at least as much as most do, send away the one whose frame began first, till all fit."""
+        while self.held_bytes > self.most_held:
+            holders = [connection for connection in self.connections if connection.held]
+            share = sum(holder.held for holder in holders) / len(holders)
+            large = [holder for holder in holders if holder.held >= share]
+            min(large, key=lambda holder: holder.began).hang_up("too much is being sent at once")
+
 
 class Connection(asyncio.Protocol):
     def __init__(self, shared: Shared) -> None:
         self._shared = shared
-        self._reader = FrameReader(shared.frame_limit)
         self._access = shared.first_access
+        self._reader = FrameReader(_FIRST_FRAME if self._access is None else shared.frame_limit)
         self._frames: Iterator[Request | BadFrame] | None = None
         self._in_flight = 0
         self._taken = 0
-        self._held = 0
+        self.held = 0
+        """Bytes of its unfinished frame."""
+        self.began = 0.0
+        """When that frame began, on the loop's clock."""
+        self._heard = 0.0
+        self._stalled: asyncio.TimerHandle | None = None
         self._writable = True
         self._ended = False
         self._cut_off: asyncio.TimerHandle | None = None
@@ -97,6 +118,7 @@ class Connection(asyncio.Protocol):
 
     def data_received(self, data: bytes) -> None:
         self._taken += len(data)
+        self._heard = asyncio.get_running_loop().time()
         self._offer(self._reader.feed(data))
 
     def eof_received(self) -> bool:
@@ -118,8 +140,8 @@ class Connection(asyncio.Protocol):
 
     def connection_lost(self, exc: Exception | None) -> None:
         self._shared.left(self)
-        self._shared.held_bytes -= self._held
-        self._frames, self._transport, self._held = None, None, 0
+        self._hold(0)
+        self._frames, self._transport = None, None
         if self._cut_off is not None:
             self._cut_off.cancel()
 
@@ -134,6 +156,17 @@ class Connection(asyncio.Protocol):
         for frame in waiting or ():
             if isinstance(frame, Request) and frame.wants_answer:
                 self._write(encode_error(frame.id, STOPPING, "the daemon is stopping"))
+        self._close_when_done()
+
+    def hang_up(self, reason: str) -> None:
+        """Read no more. What has come of the unfinished frame is dropped at once; the calls before it are answered."""
+        if self._transport is None:
+            return
+        self._transport.pause_reading()
+        self._reader, self._ended = FrameReader(), True
+        self._hold(0)
+        self._shared.service.metrics.count("connections_cut_off")
+        self._write(encode_error(None, BUSY, reason))
         self._close_when_done()
 
     def abort(self) -> None:
@@ -159,6 +192,7 @@ class Connection(asyncio.Protocol):
                 self._frames = None
                 self._rest()
                 return
+            self._hold(0)  # that frame is complete
             self._handle(frame)
         self._transport.pause_reading()
         asyncio.get_running_loop().call_soon(self._pump)
@@ -171,18 +205,36 @@ class Connection(asyncio.Protocol):
 
     def _rest(self) -> None:
         """All frames were taken: wait for more."""
-        shared, transport = self._shared, self._transport
-        shared.held_bytes += self._reader.held_bytes - self._held
-        self._held = self._reader.held_bytes
+        self._hold(self._reader.held_bytes)
         if not self._in_flight:
             self._taken = 0
+        self._shared.make_room()
         if self._ended:
             self._close_when_done()
-        elif transport is not None and self._held and shared.held_bytes > shared.most_held:
-            self._write(encode_error(None, BUSY, "too much is being sent at once"))
-            transport.close()
-        elif transport is not None:
-            transport.resume_reading()
+        elif self._transport is not None:
+            self._transport.resume_reading()
+
+    def _hold(self, size: int) -> None:
+        """So many bytes of an unfinished frame are kept."""
+        if not self.held:
+            self.began = self._heard
+        self._shared.held_bytes += size - self.held
+        self.held = size
+        if size > _LONG_FRAME and self._stalled is None:
+            self._watch()
+        elif not size and self._stalled is not None:
+            self._stalled.cancel()
+            self._stalled = None
+
+    def _watch(self) -> None:
+        self._stalled = asyncio.get_running_loop().call_later(self._shared.stalled_s, self._check_progress)
+
+    def _check_progress(self) -> None:
+        is_read = self._frames is None  # one that is not read at the moment cannot go on
+        if is_read and asyncio.get_running_loop().time() - self._heard >= self._shared.stalled_s:
+            self.hang_up("the rest of a frame did not come")
+        else:
+            self._watch()
 
     def _handle(self, frame: Request | BadFrame) -> None:
         shared = self._shared
@@ -215,6 +267,7 @@ class Connection(asyncio.Protocol):
         except Exception as error:  # answered like that of any other call
             self._write(failed(call.id, call.wants_answer, error, method=call.method.name).line)
         else:
+            self._reader.limit = self._shared.frame_limit
             self._write(run(self._shared.service, call).line)
 
     # ── answers ──────────────────────────────────────────────────────────────────────────────────────────────────

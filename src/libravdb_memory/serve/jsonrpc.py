@@ -3,7 +3,9 @@
 Laws: whatever bytes come, in whatever pieces, the reader raises nothing and holds no more than one frame: a frame over
 the limit is told once and skipped up to its end. One line is one frame; blank lines are none. A frame that is no
 request is told with the reason and, where it has one, with its id, so that it can be answered. A request without id
-wants no answer. Whatever was read can be written: no number without end, no nesting without bottom.
+wants no answer. Whatever was read can be written: no number without end, no nesting without bottom. What a frame costs
+to read is bounded by more than its bytes: a value of two bytes takes fifty times as many in memory, so values are
+counted before any is made.
 """
 
 from __future__ import annotations
@@ -21,6 +23,7 @@ PARSE_ERROR, INVALID_REQUEST, UNKNOWN_METHOD, INVALID_PARAMS, INTERNAL_ERROR = -
 
 MAX_FRAME_BYTES = 16 << 20
 MAX_DEPTH = 128
+MAX_VALUES = 1 << 17
 _LONGEST_ID = 256
 _HTTP = re.compile(rb"[A-Z]+ \S* ?HTTP/\d")
 
@@ -49,10 +52,10 @@ class BadFrame:
 
 
 class FrameReader:
-    """Cuts a stream of bytes into frames."""
+    """Cuts a stream of bytes into frames. `limit` may be changed while they are taken: it holds for what follows."""
 
     def __init__(self, limit: int = MAX_FRAME_BYTES) -> None:
-        self._limit = limit
+        self.limit = limit
         self._held = bytearray()
         self._skipping = False
 
@@ -79,9 +82,9 @@ class FrameReader:
     def _take(self, piece: bytes) -> Iterator[BadFrame]:
         if self._skipping or not piece:
             return
-        if len(self._held) + len(piece) > self._limit:
+        if len(self._held) + len(piece) > self.limit:
             self._held, self._skipping = bytearray(), True
-            yield BadFrame(INVALID_REQUEST, f"invalid request: a frame may have at most {self._limit} bytes")
+            yield BadFrame(INVALID_REQUEST, f"invalid request: a frame may have at most {self.limit} bytes")
         else:
             self._held += piece
 
@@ -99,6 +102,7 @@ def read_frame(line: bytes | bytearray) -> Request | BadFrame:
 def read_object(data: bytes | bytearray) -> dict[str, Json] | BadFrame:
     """The JSON object that these bytes are."""
     try:
+        _check_values(data)
         value = cast(Json, json.loads(data.decode(), parse_constant=_refuse_constant, parse_float=_finite))
         if data.count(b"[") + data.count(b"{") > MAX_DEPTH:
             _check_depth(value)
@@ -140,6 +144,20 @@ def _finite(digits: str) -> float:
     if math.isinf(value := float(digits)):
         raise ValueError("a number is too great")
     return value
+
+
+def _check_values(data: bytes | bytearray) -> None:
+    """Every value but the first follows a comma or an opening bracket. Most texts hold few of them; where there are
+    many, only those outside of strings count."""
+    if _separators(data) <= MAX_VALUES:
+        return
+    bare = data.replace(rb"\\", b"").replace(rb"\"", b"")
+    if bare.count(b'"') > 4 * MAX_VALUES or _separators(b"".join(bare.split(b'"')[::2])) > MAX_VALUES:
+        raise ValueError(f"more than {MAX_VALUES} values")
+
+
+def _separators(data: bytes | bytearray) -> int:
+    return data.count(b",") + data.count(b"[") + data.count(b"{")
 
 
 _TOO_DEEP = f"nested more than {MAX_DEPTH} deep"
