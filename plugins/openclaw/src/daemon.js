@@ -14,7 +14,8 @@ import { connect } from "node:net";
 export const LARGEST_FRAME = 15_000_000;
 const SHORTEST_PAUSE_MS = 500;
 const LONGEST_PAUSE_MS = 16_000;
-const FOR_GOOD = new Set([-32600, -32602, -32003]);
+/** Busy, stopping, store, store full, engine, access denied: what is refused is the daemon's condition, not the call. */
+const PASSING = new Set([-32030, -32031, -32010, -32011, -32020, -32005]);
 
 /** Nobody answers now; later somebody may. */
 export class Unavailable extends Error {
@@ -35,7 +36,7 @@ export class Refused extends Error {
 
   /** Asking again would be refused again. */
   get forGood() {
-    return FOR_GOOD.has(this.code);
+    return !PASSING.has(this.code);
   }
 }
 

@@ -2,9 +2,12 @@
  * The context engine: what the host calls while people talk.
  *
  * Laws: no method fails because the daemon is away, slow or ill; the host then goes on with its own messages. An
- * instance lives for one turn and holds nothing. What a prompt consists of is the daemon's decision alone.
+ * instance lives for one turn and holds nothing. What a prompt consists of is the daemon's decision alone. A turn that is
+ * refused for good is laid aside and counts as committed: the host would deliver it again and again.
  */
-import { said, shownOf } from "./messages.js";
+import { createHash } from "node:crypto";
+import { Refused } from "./daemon.js";
+import { inParts, said, shownOf } from "./messages.js";
 import { promptLines } from "./memory.js";
 
 /** @import { AssembleParams, Assembled, CompactParams, Conversation, Message, SpawnParams, TurnParams } from "./host.js" */
@@ -141,16 +144,37 @@ async function assembled(link, params) {
   return { messages, estimatedTokens: built.tokens, ...(addition ? { systemPromptAddition: addition } : {}) };
 }
 
-/** @param {Link} link @param {Conversation} params @param {string} advancementKey @param {Message[]} messages */
-async function delivered(link, params, advancementKey, messages) {
-  const turn = said(messages);
-  if (turn.length === 0) return undefined;
-  return link.spool.say("after_turn", { ...(await link.where(params)), advancementKey, messages: turn });
+/**
+ * How many messages are new to the daemon; undefined where it has not said so of all.
+ * @param {Link} link @param {Conversation} params @param {string} key @param {Message[]} messages
+ * @returns {Promise<{ fresh: number } | undefined>}
+ */
+async function delivered(link, params, key, messages) {
+  const owner = await link.where(params);
+  const answers = [];
+  for (const [number, part] of inParts(said(messages)).entries()) {
+    const advancementKey = key && number > 0 ? `${key}/${number}` : key;
+    answers.push(await deliveredPart(link, { ...owner, advancementKey, messages: part }));
+  }
+  if (answers.length === 0 || answers.includes(undefined)) return undefined;
+  return { fresh: answers.reduce((sum, answer) => sum + answer.fresh, 0) };
+}
+
+/** @param {Link} link @param {object} params */
+async function deliveredPart(link, params) {
+  try {
+    return await link.spool.say("after_turn", params);
+  } catch (error) {
+    if (!(error instanceof Refused)) throw error;
+    await link.spool.keepAside({ method: "after_turn", params }, error.message);
+    return undefined;
+  }
 }
 
 /** The same messages have the same key, however often they come. @param {Message[]} messages @param {number} place */
 function keyOf(messages, place) {
-  return `${messages[0]?.timestamp ?? "turn"}-${place}`;
+  const content = createHash("sha256").update(JSON.stringify(said(messages))).digest("hex").slice(0, 16);
+  return `${messages[0]?.timestamp ?? "turn"}-${place}-${content}`;
 }
 
 /** @param {Message[]} messages */

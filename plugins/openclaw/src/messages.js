@@ -11,12 +11,30 @@ import { LARGEST_FRAME } from "./daemon.js";
 /** @typedef {{ role: string, content: unknown, toolCallId?: string, timestamp?: number }} Sent */
 
 const MOST = LARGEST_FRAME / 2;
+const MOST_STORED_AT_ONCE = 1_000_000; // within the time of a call, also on a slow machine
 const SPEAKERS = new Set(["user", "assistant", "toolResult"]);
 const BINARY = new Set(["image", "audio", "file", "video"]);
 
 /** The messages of a turn that were said. @param {Message[]} messages @returns {Sent[]} */
 export function said(messages) {
   return messages.filter((message) => SPEAKERS.has(message.role) && !isExcluded(message)).map(sent);
+}
+
+/** Messages in order, divided so that each part is stored in the time of a call; a larger one is a part of its own. @param {Sent[]} messages */
+export function inParts(messages) {
+  /** @type {Sent[][]} */
+  const parts = [];
+  let room = 0;
+  for (const message of messages) {
+    const size = Buffer.byteLength(JSON.stringify(message));
+    if (size > room) {
+      parts.push([]);
+      room = MOST_STORED_AT_ONCE;
+    }
+    parts.at(-1)?.push(message);
+    room -= size;
+  }
+  return parts;
 }
 
 /**

@@ -1,9 +1,10 @@
 /**
  * What was said while nobody listened, on disk, and its delivery.
  *
- * Laws: once `say` returns, the daemon has it or the disk does. It arrives in the order in which it was said, at least
- * once; everything that waits here carries a key or may be repeated, so it counts once. What the daemon refuses for good
- * is laid aside in `refused` and blocks nothing. One file holds one call, written whole or not at all.
+ * Laws: once `say` returns, the daemon has it or the disk does. It arrives in the order in which it was said, whatever
+ * the clock does, at least once; everything that waits here carries a key or may be repeated, so it counts once. What the
+ * daemon refuses for good is laid aside in `refused` and blocks nothing. One file holds one call, written whole or not at
+ * all.
  */
 import { mkdir, open, readFile, readdir, rename, unlink } from "node:fs/promises";
 import { join } from "node:path";
@@ -13,6 +14,7 @@ import { Refused } from "./daemon.js";
 /** @typedef {{ method: string, params: object }} Call */
 
 const AT_ONCE_MS = 2000;
+const REFUSED = "refused";
 
 export class Spool {
   /** @param {string} folder @param {Daemon} daemon @param {(text: string) => void} warn */
@@ -21,6 +23,7 @@ export class Spool {
     this.daemon = daemon;
     this.warn = warn;
     this.count = 0;
+    this.lastMoment = 0;
     this.mayWait = true;
     /** @type {Promise<unknown>} */
     this.turn = Promise.resolve();
@@ -63,10 +66,27 @@ export class Spool {
 
   /** @param {Call} call */
   async keep(call) {
-    await mkdir(this.folder, { recursive: true, mode: 0o700 });
-    const moment = `${Date.now()}`.padStart(15, "0");
-    const name = `${moment}-${`${++this.count}`.padStart(8, "0")}-${process.pid}.json`;
-    const beside = join(this.folder, `.${name}`);
+    await this.write(this.folder, await this.nextName(), call);
+    this.mayWait = true;
+  }
+
+  /** Keep, beside what waits, what would be refused again; say why. @param {Call} call @param {string} reason */
+  async keepAside(call, reason) {
+    this.warn(`${call.method} was refused and laid aside: ${reason}`);
+    await this.write(join(this.folder, REFUSED), await this.nextName(), call);
+  }
+
+  /** After every name that waits: a clock may step back, and other processes of the host write here too. */
+  async nextName() {
+    const newest = Number.parseInt((await this.names()).at(-1) ?? "0", 10);
+    this.lastMoment = Math.max(Date.now(), newest + 1, this.lastMoment + 1);
+    return `${`${this.lastMoment}`.padStart(15, "0")}-${`${++this.count}`.padStart(8, "0")}-${process.pid}.json`;
+  }
+
+  /** @param {string} folder @param {string} name @param {Call} call */
+  async write(folder, name, call) {
+    await mkdir(folder, { recursive: true, mode: 0o700 });
+    const beside = join(folder, `.${name}`);
     const file = await open(beside, "wx", 0o600);
     try {
       await file.writeFile(JSON.stringify(call));
@@ -74,8 +94,7 @@ export class Spool {
     } finally {
       await file.close();
     }
-    await rename(beside, join(this.folder, name));
-    this.mayWait = true;
+    await rename(beside, join(folder, name));
   }
 
   async deliver() {
@@ -110,8 +129,8 @@ export class Spool {
   /** @param {string} name @param {string} reason */
   async layAside(name, reason) {
     this.warn(`a waiting call was refused and laid aside: ${reason}`);
-    await mkdir(join(this.folder, "refused"), { recursive: true, mode: 0o700 });
-    await rename(join(this.folder, name), join(this.folder, "refused", name));
+    await mkdir(join(this.folder, REFUSED), { recursive: true, mode: 0o700 });
+    await rename(join(this.folder, name), join(this.folder, REFUSED, name));
   }
 
   async names() {

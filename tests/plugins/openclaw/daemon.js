@@ -84,8 +84,11 @@ export async function wire(t, made) {
   const server = createServer((client) => {
     const daemon = connect(join(made.home, "run", "libravdb.sock"));
     const end = () => (client.destroy(), daemon.destroy());
+    let held = "";
     client.on("data", (data) => {
-      for (const line of String(data).split("\n").filter(Boolean)) seen.calls.push(JSON.parse(line));
+      const lines = (held + data).split("\n");
+      held = lines.pop();
+      for (const line of lines) seen.calls.push(JSON.parse(line));
       daemon.write(data);
     });
     daemon.on("data", (data) => {

@@ -1,6 +1,9 @@
 import assert from "node:assert/strict";
+import { readFileSync, readdirSync } from "node:fs";
+import { join } from "node:path";
 import test from "node:test";
 import { assistant, delivered, kill, linkTo, stage, start, texts, user, wire } from "./daemon.js";
+import { Refused, Unavailable } from "../../../plugins/openclaw/src/daemon.js";
 import { engine } from "../../../plugins/openclaw/src/engine.js";
 
 const A = { sessionId: "s1", sessionKey: "agent:main:a" };
@@ -137,6 +140,77 @@ test("what the daemon refuses for good is laid aside and blocks nothing", async 
   await delivered(made.link);
   assert.deepEqual(await texts(made, "s1"), ["good"]);
   assert.ok(made.warnings.some((text) => text.includes("laid aside")));
+});
+
+test("a call that no version of the daemon knows is laid aside, and the turns behind it arrive", async (t) => {
+  const made = await stage(t);
+  await made.link.spool.keep({ method: "unknown_future_method", params: {} });
+  for (const said of ["one", "two"]) await made.engine.commitTurn(turn(said, said));
+  assert.deepEqual(await texts(made, "s1"), ["one", "two"]);
+  assert.equal(await made.link.spool.waiting(), 0);
+  assert.ok(made.warnings.some((text) => text.includes("laid aside")));
+});
+
+test("what the daemon refuses for its own condition waits, all else does not", () => {
+  for (const code of [-32030, -32031, -32010, -32011, -32020, -32005]) assert.equal(new Refused("", code).forGood, false, `${code}`);
+  for (const code of [-32601, -32600, -32602, -32603, -32003, -32700, 0]) assert.equal(new Refused("", code).forGood, true, `${code}`);
+});
+
+test("what waits keeps its order when the clock steps back, also over processes", async (t) => {
+  const made = await stage(t);
+  const real = made.link.spool.daemon;
+  made.link.spool.daemon = { call: async () => Promise.reject(new Unavailable("away")) };
+  const clock = t.mock.method(Date, "now");
+  for (const [at, said] of [[9_000_000, "one"], [9_000_000, "two"], [5_000_000, "three"]]) {
+    clock.mock.mockImplementation(() => at);
+    await made.engine.commitTurn(turn(said, said));
+  }
+  const next = linkTo(made);
+  clock.mock.mockImplementation(() => 1_000_000);
+  await next.spool.keep({ method: "after_turn", params: { userId: made.user, sessionId: "s1", advancementKey: "four", messages: [user("four", 1)] } });
+  clock.mock.restore();
+  made.link.spool.daemon = real;
+  await delivered(made.link);
+  assert.deepEqual(await texts(made, "s1"), ["one", "two", "three", "four"]);
+  next.daemon.close();
+});
+
+test("a large turn is sent in parts, and counts once like any other", async (t) => {
+  const made = await stage(t);
+  const seen = await wire(t, made);
+  const link = linkTo(made, { endpoint: `unix:${seen.path}`, timeoutMs: 30_000 });
+  const large = "seen ".repeat(80_000);
+  const whole = { ...A, advancementKey: "K", messages: [user("hi", 1), ...[2, 3, 4].map((at) => assistant(`${at} ${large}`, at)), user("bye", 5)] };
+  assert.deepEqual(await engine(link).commitTurn(whole), { status: "committed" });
+  assert.deepEqual((await texts(made, "s1")).map((text) => text.slice(0, 3)), ["hi", "2 s", "3 s", "4 s", "bye"]);
+  assert.deepEqual(seen.calls.filter((call) => call.method === "after_turn").map((call) => call.params.messages.length), [3, 2]);
+  assert.deepEqual(await engine(link).commitTurn(whole), { status: "duplicate" });
+  link.daemon.close();
+});
+
+test("a message larger than a frame is laid aside with a warning, and the rest of its turn is stored", async (t) => {
+  const made = await stage(t);
+  const messages = [user("hi", 1), assistant("y".repeat(15_100_000), 2), user("bye", 3)];
+  assert.deepEqual(await made.engine.commitTurn({ ...A, advancementKey: "K", messages }), { status: "committed" });
+  assert.deepEqual(await texts(made, "s1"), ["hi", "bye"]);
+  assert.ok(made.warnings.some((text) => text.includes("too large")));
+  const [aside, ...more] = readdirSync(join(made.folder, "spool", "refused"));
+  assert.ok(aside && more.length === 0);
+  assert.equal(JSON.parse(readFileSync(join(made.folder, "spool", "refused", aside), "utf8")).params.messages.length, 1);
+});
+
+test("a turn that the daemon refuses is laid aside, and the host need not deliver it again", async (t) => {
+  const made = await stage(t);
+  await made.engine.commitTurn(turn("k1", "said"));
+  assert.deepEqual(await made.engine.commitTurn(turn("k1", "said otherwise")), { status: "committed" });
+  assert.deepEqual(await texts(made, "s1"), ["said"]);
+  assert.equal(readdirSync(join(made.folder, "spool", "refused")).length, 1);
+});
+
+test("messages without a time are told apart by what they say", async (t) => {
+  const made = await stage(t);
+  for (const said of ["first thing", "second thing", "first thing"]) await made.engine.ingest({ ...A, message: { role: "user", content: said } });
+  assert.deepEqual(await texts(made, "s1"), ["first thing", "second thing"]);
 });
 
 test("after a reset the same session id is a new session of memory, told by a hook or by an empty history", async (t) => {
