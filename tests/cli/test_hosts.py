@@ -128,6 +128,22 @@ def test_a_diary_that_promotes_nothing_leaves_what_was_there(cli: Run, tmp_path:
     assert "paper map" in cli("context", "--prompt", "What did you dream of, a map?", "--user", "ada").out
 
 
+def test_a_diary_that_is_watched_and_promoted_by_hand_is_one_diary(
+    cli: Run, store: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "real").mkdir()
+    (tmp_path / "linked").symlink_to(tmp_path / "real")
+    (tmp_path / "real" / "DREAMS.md").write_text(DIARY)
+    monkeypatch.setenv("LIBRAVDB_SOURCES_DIARY_PATH", str(tmp_path / "linked" / "DREAMS.md"))
+    monkeypatch.setenv("LIBRAVDB_SOURCES_DIARY_USER", "ada")
+    assert cli("sources", "scan").code == 0
+    monkeypatch.chdir(tmp_path / "linked")
+    told = json.loads(cli("dream-promote", "DREAMS.md", "--user", "ada", "--json").out)
+    assert (told["promoted"], told["changed"]) == (2, False)
+    with closing(SqliteStore.open(store)) as opened:
+        assert {record.group for record in opened.page("dream:ada").records} == {told["file"]}
+
+
 def test_a_diary_needs_an_owner_and_must_be_text(cli: Run, tmp_path: Path) -> None:
     diary = tmp_path / "DREAMS.md"
     diary.write_bytes(b"- \xff\n")

@@ -1,6 +1,5 @@
 /** `openclaw memory …` where the host's own memory is off, and `openclaw libravdb …` always. */
-import { readFile } from "node:fs/promises";
-import { basename } from "node:path";
+import { readFile, realpath } from "node:fs/promises";
 import { search } from "./memory.js";
 
 /** @import { Api, Command } from "./host.js" */
@@ -50,7 +49,7 @@ export function commands(root, link) {
     run(async () => ask("export_memory", { namespace: (await ask("bootstrap_session", owner(options))).userId })),
   );
   owned("dream-promote", "Make memory of a dream diary").argument("<file>", "the diary, Markdown").action((file, options) =>
-    run(async () => ask("promote_diary", { ...owner(options), sourceDoc: basename(file), text: await readFile(file, "utf8") })),
+    run(async () => ask("promote_diary", { ...owner(options), sourceDoc: await realpath(file), text: await readFile(file, "utf8") })),
   );
 
   /** @param {Options} options */

@@ -1,11 +1,13 @@
 """The diaries of a root, read again when they change.
 
 Laws: a diary is promoted as a whole; one that is gone, cannot be read or promotes nothing leaves what it promoted
-before. Promoting again changes nothing, so nothing needs to be remembered over a restart.
+before. Promoting again changes nothing, so nothing needs to be remembered over a restart. Its name is where it
+really is, as for those that promote it by hand: read both ways, it is one diary.
 """
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Callable
 
@@ -13,8 +15,8 @@ from libravdb_memory.errors import ConfigError
 from libravdb_memory.masking import Masking
 from libravdb_memory.namespaces import resolve_namespace
 from libravdb_memory.sources.diary import read_diary
-from libravdb_memory.sources.dreams import promote
-from libravdb_memory.sources.reading import Content, Unreadable, read_file
+from libravdb_memory.sources.dreams import Promotion, promote
+from libravdb_memory.sources.reading import Unreadable, read_file
 from libravdb_memory.sources.report import Report, Seen
 from libravdb_memory.sources.scan import Problem, scan
 from libravdb_memory.sources.settings import Root
@@ -54,7 +56,7 @@ class DiaryLoader:
                 break
             seen = self._seen.get(path)
             if seen is None or not seen.still_holds(file.stamp):
-                self._look_at(path, read_file(file.place, self.root.max_bytes), report)
+                self._look_at(path, file.place, report)
         report.problems = (
             *found.problems,
             *(Problem(p, seen.problem) for p, seen in self._seen.items() if seen.problem),
@@ -62,24 +64,28 @@ class DiaryLoader:
         report.documents = len(self._seen)
         return report
 
-    def _look_at(self, path: str, content: Content | Unreadable | None, report: Report) -> None:
+    def _look_at(self, path: str, place: str, report: Report) -> None:
+        content = read_file(place, self.root.max_bytes)
         before, now_ns = self._seen.get(path), self._clock_ns()
         if isinstance(content, Unreadable):
             self._seen[path] = Seen(content.stamp, now_ns, problem=content.reason)
         elif content is not None and before is not None and before.hash == content.hash:
             self._seen[path] = Seen(content.stamp, now_ns, content.hash, before.problem)
         elif content is not None:
-            problem = self._promote(path, content, now_ns, report, is_new=before is None)
-            self._seen[path] = Seen(content.stamp, now_ns, content.hash, problem)
+            done = self._promote(place, content.text, now_ns)
+            if done.changed:
+                (report.added if before is None else report.changed).append(path)
+            self._seen[path] = Seen(content.stamp, now_ns, content.hash, _problem_of(done))
 
-    def _promote(self, path: str, content: Content, now_ns: int, report: Report, *, is_new: bool) -> str:
-        diary = f"{self.root.name}/{path}"
-        facts = {"source_root": self.root.name, "source_path": path}
-        entries = read_diary(content.text)
-        done = promote(self._store, self._masking, self._namespace, diary, entries, now_ns // 1_000_000, facts)
+    def _promote(self, place: str, text: str, now_ns: int) -> Promotion:
+        diary, entries = os.path.realpath(place), read_diary(text)
+        done = promote(self._store, self._masking, self._namespace, diary, entries, now_ns // 1_000_000)
         if done.changed:
-            (report.added if is_new else report.changed).append(path)
             self._promoted()
-        if done.promoted:
-            return ""
-        return f"promotes nothing ({len(done.rejected)} rejected); what it promoted before stays"
+        return done
+
+
+def _problem_of(done: Promotion) -> str:
+    if done.promoted:
+        return ""
+    return f"promotes nothing ({len(done.rejected)} rejected); what it promoted before stays"

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, realpathSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import test from "node:test";
 import plugin from "../../../plugins/openclaw/index.js";
@@ -122,6 +122,8 @@ test("the commands ask the daemon, and erase only when told twice", async (t) =>
   const diary = join(made.folder, "d.md");
   writeFileSync(diary, "## Deep sleep\n- The north gate matters to everyone. {score=.9 recall=4 unique=3}\n");
   await run["dream-promote"](diary, {});
+  const kept = await made.link.daemon.call("list_collection", { collection: `dream:${made.user}` }, { insist: true });
+  assert.deepEqual(kept.results.map((dream) => dream.metadata.source_doc), [realpathSync(diary)], "its name is where it is");
   await run.export({});
   await run.flush({ yes: true });
   const [status, found, journal, refused, promoted, exported, flushed] = printed;

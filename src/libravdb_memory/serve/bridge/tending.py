@@ -63,10 +63,9 @@ class Tending:
 
     def promote(self, user: str, diary: str, entries: tuple[Entry, ...]) -> Promotion:
         """Make dream memory of the entries that are worth it, in the place of what that diary promoted before."""
-        facts = {"source_path": diary}
         namespace = resolve_namespace(user)
         memory, now_ms = self._memory, time_ns() // 1_000_000
-        done = promote(memory.store, memory.masking, namespace, diary, entries, now_ms, facts)
+        done = promote(memory.store, memory.masking, namespace, diary, entries, now_ms)
         memory.stored_beside()
         return done
 
