@@ -155,6 +155,20 @@ def test_a_configuration_that_is_missing_or_no_json_is_told(look: Look, tmp_path
     assert look(None)["config"].mark == "note"
 
 
+@pytest.mark.parametrize("written", [None, "{ plugins: {}, } // JSON5"])
+def test_the_daemon_is_asked_for_also_where_the_host_has_no_configuration(
+    look: Look, tmp_path: Path, written: str | None
+) -> None:
+    if written is not None:
+        (tmp_path / "openclaw.json").write_text(written)
+    assert look(None)["endpoint"].remedy == "libravdb daemon start"
+    daemon = Daemon(tmp_path / "home")
+    try:
+        assert look(None)["endpoint"].mark == "ok"
+    finally:
+        daemon.end()
+
+
 def test_nothing_of_the_host_s_secrets_is_told(look: Look, tmp_path: Path) -> None:
     host = {**host_of(tmp_path), "models": {"providers": {"p": {"apiKey": "sk-very-secret"}}}}
     assert "sk-very-secret" not in repr(look(host))

@@ -46,14 +46,10 @@ class HostFiles:
 def examine_host(config: Config, files: HostFiles, version: Callable[[], str | None]) -> Iterator[Finding]:
     """Every finding, as it is made. `version` asks the host which one it is; None when there is none."""
     yield _host(version())
-    try:
-        told = cast(object, json.loads(files.config.read_text()))
-    except OSError:
-        yield Finding("problem", "config", f"no configuration at {files.config}", "openclaw onboard")
-        return
-    except ValueError:
-        detail = f"{files.config} is not plain JSON; the other checks need it"
-        yield Finding("note", "config", detail, "openclaw config get plugins")
+    told = _told(files.config)
+    if isinstance(told, Finding):
+        yield told
+        yield _endpoint(config, {})  # where the plugin looks when nothing tells it otherwise
         return
     plugins = _part(told, "plugins")
     yield from _plugin(plugins)
@@ -61,6 +57,17 @@ def examine_host(config: Config, files: HostFiles, version: Callable[[], str | N
     yield _memory_core(plugins)
     yield _endpoint(config, _part(_part(_part(plugins, "entries"), PLUGIN), "config"))
     yield _rules(config, told, files)
+
+
+def _told(path: Path) -> object:
+    """The host's configuration, or why it is not known."""
+    try:
+        return cast(object, json.loads(path.read_text()))
+    except OSError:
+        return Finding("problem", "config", f"no configuration at {path}", "openclaw onboard")
+    except ValueError:
+        detail = f"{path} is not plain JSON; most other checks need it"
+        return Finding("note", "config", detail, "openclaw config get plugins")
 
 
 def host_version(program: str) -> str | None:
