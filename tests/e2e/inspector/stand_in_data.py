@@ -464,11 +464,11 @@ class World:
     def document(self, params: Form) -> Form:
         lines = (
             ("lore", "# How we work", ()),
-            ("hard", "- You must run the smoke tests before a merge.", (("obligation", "must"),)),
-            ("hard", "- Never run migrations on staging without a backup.", (("prohibition", "Never"),)),
-            ("hard", "- Always squash commits.", (("obligation", "Always"),)),
-            ("hard", "- Never squash commits.", (("prohibition", "Never"),)),
-            ("soft", "- You may skip the changelog for typos.", (("permission", "may"),)),
+            ("hard", "- You must run the smoke tests before a merge.", (("obligatory", "must"),)),
+            ("hard", "- Never run migrations on staging without a backup.", (("forbidden", "Never"),)),
+            ("hard", "- Always squash commits.", (("obligatory", "Always"),)),
+            ("hard", "- Never squash commits.", (("forbidden", "Never"),)),
+            ("soft", "- You may skip the changelog for typos.", (("permitted", "may"),)),
             ("lore", "The service began in 2019 as a script that copied invoices between two systems.", ()),
         )
         if params["name"] != "AGENTS.md":

@@ -63,16 +63,17 @@ def _remember(home: Path) -> str:
     sizes: dict[str, int] = {}
     with Memory.open(home) as memory:
         memory.load_document("AGENTS.md", RULES)
+        memory.ingest(POISON, user="mallory", session="poison", ts=turns[0]["ts"])
         for turn in turns:
             session = f"{conversation['id']}-{turn['session']}"
             sizes[session] = sizes.get(session, 0) + len(turn["text"])
             memory.ingest(
                 turn["text"], user="ada", session=session, role=turn["role"], ts=turn["ts"] + shift, id=turn["id"]
             )
-        memory.ingest(POISON, user="mallory", session="poison")
         memory.wait()
         longest = max(sizes, key=lambda name: sizes[name])
         memory.compact(user="ada", session=longest)
+        memory.wait(compaction=True)
     return longest
 
 
@@ -114,6 +115,15 @@ def test_a_link_signs_in_once(browser: Browser, place: Place) -> None:
         guest.until("title => document.querySelector('h1')?.textContent === title", expected)
         guest.complaints = [one for one in guest.complaints if "401" not in one]
         guest.leave()
+
+
+def test_who_signs_out_is_out(guest: Visitor) -> None:
+    guest.page.keyboard.press("?")
+    guest.page.get_by_role("button", name="Sign out").click()
+    guest.until("document.querySelector('h1')?.textContent === 'Sign in'")
+    guest.page.reload()
+    guest.until("document.querySelector('h1')?.textContent === 'Sign in'")
+    guest.complaints = [one for one in guest.complaints if "401" not in one]
 
 
 @pytest.mark.parametrize("size", [(360, 740), (1440, 900)], ids=["narrow", "wide"])

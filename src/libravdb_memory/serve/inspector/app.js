@@ -96,10 +96,16 @@ class App {
       { class: "dialog", "aria-labelledby": "keys-title", on: { close: () => dialog.remove() } },
       h("h2", { id: "keys-title" }, "Keys"),
       h("dl", { class: "keys" }, HELP.map(([keys, what]) => h("div", null, h("dt", null, keys.split(" ").filter(Boolean).map((key) => h("kbd", null, key))), h("dd", null, what)))),
-      h("form", { method: "dialog", class: "actions" }, h("button", { class: "primary", autofocus: true }, "Close")),
+      h("form", { method: "dialog", class: "actions" }, h("button", { type: "button", on: { click: () => this.signOut(dialog) } }, "Sign out"), h("button", { class: "primary", autofocus: true }, "Close")),
     );
     document.body.append(dialog);
     dialog.showModal();
+  }
+
+  async signOut(dialog) {
+    await call("sign-out").catch(() => {});
+    dialog.close();
+    this.#outside();
   }
 
   #kept(name) {

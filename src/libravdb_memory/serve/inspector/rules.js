@@ -42,7 +42,7 @@ class Rules {
     if (!told.documents.length) return [empty("No rules yet", "Write rules in Markdown, one to a line, and load them: what must be kept is then in every prompt.", "libravdb rules load AGENTS.md --core")];
     const { budget } = told;
     const clashes = told.contradictions.map((clash) =>
-      h("div", { class: "failure", role: "note" }, h("strong", null, "Contradiction: "), `${clash.action} is demanded and forbidden`, h("div", { class: "clash" }, [...clash.obligatory, ...clash.forbidden].map((place) => h("span", null, place_(place), place.text ? ` ${firstLine(place.text, 80)}` : "")))),
+      h("div", { class: "failure", role: "note" }, h("strong", null, "Contradiction: "), "the same is demanded and forbidden", h("div", { class: "clash" }, [...clash.obligatory, ...clash.forbidden].map((place) => h("span", null, place_(place), place.text ? ` ${firstLine(place.text, 80)}` : "")))),
     );
     const twice = told.duplicates.map((one) => h("p", { class: "hint" }, `Said ${plural(one.places.length, "time")}: “${firstLine(one.rule, 100)}” – `, one.places.map((place, at) => [at ? ", " : "", place_(place)])));
     return [h("section", { class: "card stack-of", "aria-label": "What rules cost" }, meter("hard", budget.hardUsed, budget.hardLimit, "tier-hard"), meter("soft", budget.softUsed, budget.softLimit, "tier-soft"), h("p", { class: "small quiet" }, `Of a budget of ${count(budget.tokens)} tokens. Hard rules are in every prompt, soft ones where they fit, lore where it is called for.`)), ...clashes, ...twice];
@@ -77,7 +77,7 @@ function blockRow(block) {
     block.contradicts?.length || block.contradicts === true ? h("span", { class: "badge bad" }, "contradicts another") : null,
     block.repeats?.length || block.repeats === true ? h("span", { class: "badge warn" }, "said elsewhere too") : null,
     block.fits === false ? h("span", { class: "badge bad" }, "does not fit") : null,
-    block.promoted ? h("span", { class: "badge good" }, "promoted") : null,
+    block.promoted ? h("span", { class: "badge", title: "a rule by its words" }, "promoted") : null,
     (block.modalities ?? []).map((modality) => h("span", { class: "badge" }, modality)),
   ].flat().filter(Boolean);
   return h(
