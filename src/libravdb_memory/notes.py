@@ -31,7 +31,9 @@ def of_namespace(store: Store, namespace: str) -> tuple[Key, ...]:
     spoken = {record.group for record in every(store, history_of(namespace))}
     known = {*spoken, *sessions.sessions_of(store, namespace), *_own_session(namespace)}
     epochs = (Key(EPOCHS, record.id, namespace) for record in every(store, EPOCHS, Equals("group", namespace)))
-    linked = (Key(LINKS, record.id) for record in every(store, LINKS, Equals("metadata.namespace", namespace)))
+    linked = (
+        Key(LINKS, record.id, record.group) for record in every(store, LINKS, Equals("metadata.namespace", namespace))
+    )
     return (*_about(store, namespace, known), *epochs, *linked)
 
 

@@ -10,6 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from libravdb_memory.serve import epochs, links
+from libravdb_memory.serve.access import Access
 from libravdb_memory.serve.service import Service
 
 Call: TypeAlias = Callable[..., Any]
@@ -126,6 +127,34 @@ def test_a_linked_conversation_is_its_parent_s_until_it_is_unlinked(call: Call) 
     assert call("bootstrap_session", **child)["userId"] == "agent-id:helper"
 
 
+def test_a_link_overrules_no_user_that_is_named_and_leads_nobody_who_could_not_have_made_it(call: Call) -> None:
+    key, ada, bob = "agent:main:main", Access("ada", frozenset({"ada"})), Access("bob", frozenset({"bob"}))
+    call("link_session", ada, userId="ada", linkedKey=key)
+    assert call("bootstrap_session", ada, agentId="main", linkedKey=key)["userId"] == "ada"
+    assert call("bootstrap_session", agentId="main", linkedKey=key)["userId"] == "agent-id:main"
+    assert call("bootstrap_session", bob, userId="bob", linkedKey=key)["userId"] == "bob"
+    call("link_session", bob, userId="bob", linkedKey=key)
+    assert call("bootstrap_session", ada, agentId="main", linkedKey=key)["userId"] == "ada"
+    call("link_session", userId="eve", linkedKey=key)
+    begun = call("bootstrap_session", userId="bob", linkedKey=key)
+    assert begun["userId"] == "bob" and "linked" not in begun
+    assert call("bootstrap_session", userId="eve", linkedKey=key)["linked"] is True
+    call("unlink_session", bob, userId="bob", linkedKey=key)
+    assert call("bootstrap_session", agentId="main", linkedKey=key)["userId"] == "eve"
+    assert call("bootstrap_session", ada, agentId="main", linkedKey=key)["userId"] == "ada"
+    call("unlink_session", Access("eve", frozenset({"eve"})), userId="eve", linkedKey=key)
+    assert call("bootstrap_session", agentId="main", linkedKey=key)["userId"] == "agent-id:main"
+
+
+def test_erasing_a_user_takes_the_links_that_its_own_token_made(call: Call, service: Service) -> None:
+    ada = frozenset({"ada"})
+    call("link_session", Access("ada", ada), userId="ada", linkedKey="child")
+    assert links.owner_of(service.store, "child", ada) == "ada"
+    turn(call, "k1", "so that there is something to erase")
+    call("memory_forget", userId="ada", all=True)
+    assert links.owner_of(service.store, "child", ada) is None
+
+
 def test_erasing_a_conversation_or_a_user_takes_every_epoch_and_link(call: Call, service: Service) -> None:
     turn(call, "k1", "before")
     call("reset_session", **ADA)
@@ -136,7 +165,7 @@ def test_erasing_a_conversation_or_a_user_takes_every_epoch_and_link(call: Call,
     call("reset_session", **ADA)
     call("link_session", userId="ada", linkedKey="child")
     call("memory_forget", userId="ada", all=True)
-    assert epochs.names(service.store, "ada", "s1") == ("s1",) and links.owner_of(service.store, "child") is None
+    assert epochs.names(service.store, "ada", "s1") == ("s1",) and links.owner_of(service.store, "child", None) is None
 
 
 def test_a_diary_is_read_and_judged_by_the_daemon(call: Call) -> None:

@@ -64,8 +64,9 @@ def run(service: Service, call: Call) -> Answer:
     """The outermost frame of a call: whatever goes wrong is answered."""
     answer: Answer
     try:
-        call.access.check(service, call.method, call.params)
-        result = call.method.run(service, call.params)
+        seen = service.seen_by(call.access.namespaces)
+        call.access.check(seen, call.method, call.params)
+        result = call.method.run(seen, call.params)
         answer = Answer(encode_result(call.id, result) if call.wants_answer else b"")
     except Exception as error:
         answer = failed(call.id, call.wants_answer, error, method=call.method.name)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from libravdb_memory.serve.jobs import Jobs
@@ -32,7 +32,8 @@ class Opened:
 @dataclass(frozen=True, slots=True)
 class Service:
     """`opened` waits until the store is open, and so do those read from it; `is_ready` tells. `now_ms` is the clock;
-    `stopping` is set when the daemon drains; `http` is the address of its HTTP server, where there is one."""
+    `stopping` is set when the daemon drains; `http` is the address of its HTTP server, where there is one. `within` are
+    the namespaces that the caller reaches, None for all of them."""
 
     opened: Callable[[], Opened]
     config: Config
@@ -43,6 +44,7 @@ class Service:
     http: str = ""
     jobs: Jobs = field(default_factory=Jobs)
     sign_ins: SignIns = field(default_factory=SignIns)
+    within: frozenset[str] | None = None
 
     @classmethod
     def of(cls, memory: Memory, config: Config, now_ms: Callable[[], int]) -> Service:
@@ -51,6 +53,10 @@ class Service:
 
         opened = Opened(memory, Journal(memory.store, config.serve.journal_entries), tuple, memory.close)
         return cls(lambda: opened, config, now_ms)
+
+    def seen_by(self, within: frozenset[str] | None) -> Service:
+        """The same, as a caller has it that reaches these namespaces."""
+        return self if within is None else replace(self, within=within)
 
     @property
     def memory(self) -> Memory:

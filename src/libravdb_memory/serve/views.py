@@ -31,6 +31,7 @@ from libravdb_memory.namespaces import dreams_of, guidance_of, history_of, state
 from libravdb_memory.serve import showing
 from libravdb_memory.serve.methods import EVERYTHING
 from libravdb_memory.serve.showing import Item, Show
+from libravdb_memory.sessions import Reach
 from libravdb_memory.store.paging import every
 from libravdb_memory.store.protocol import AllOf, Covered, Equals, Filter, Key, Marked, Not, OneOf, Store
 from libravdb_memory.summaries import node_of
@@ -83,12 +84,13 @@ class View:
 # ── names ────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def view_of(store: Store, name: str) -> View:
+def view_of(store: Store, name: str, within: Reach) -> View:
+    """As a caller has it that reaches these namespaces: of a session it is shown what is theirs."""
     name = name.strip()
     head, _, rest = name.partition(":")
     about = rest.strip()
     if (kind := _SESSION_KINDS.get(head)) is not None and about:
-        return _session_view(store, name, kind, about)
+        return _session_view(store, name, kind, about, within)
     if head in COPIED and about:
         return _kept_view(head, about)
     if name in _AUTHORED:
@@ -113,10 +115,10 @@ def _is_reserved(name: str, head: str) -> bool:
     return name in ("", DOCUMENTS) or (head in kinds and ":" in name) or name.startswith(_OWN_NAMES)
 
 
-def reach_of(store: Store, name: str, *, writes: bool = False) -> frozenset[str]:
+def reach_of(store: Store, name: str, within: Reach, *, writes: bool = False) -> frozenset[str]:
     """The namespaces that a call on this collection touches. What everybody may read is in none."""
-    view = view_of(store, name)
-    if view.namespaces or view.kind in _SESSION_KINDS.values():  # a session that is nobody's holds nothing
+    view = view_of(store, name, within)
+    if view.namespaces or view.kind in _SESSION_KINDS.values():  # of others the session holds nothing
         return frozenset(view.namespaces)
     shared = view.kind in ("authored", "reserved") or view.name == "global"
     return frozenset() if shared and not writes else EVERYTHING
@@ -143,8 +145,8 @@ def _kept_view(head: str, namespace: str) -> View:
     return View(name, kind, namespace, (namespace,), (Source(name, showing.plain(name)), turns))
 
 
-def _session_view(store: Store, name: str, kind: Kind, session: str) -> View:
-    owners = sessions.owners(store, session)
+def _session_view(store: Store, name: str, kind: Kind, session: str, within: Reach) -> View:
+    owners = sessions.owners(store, session, within)
     if kind in ("edge", "state"):
         made = _edges if kind == "edge" else _states
         return View(name, kind, session, owners, made=lambda store: made(store, name, owners, session))

@@ -1,8 +1,8 @@
 """Two namespaces, every method of the table, over real sockets: no byte of one reaches the other.
 
 Knowingly visible to everybody, whatever its token: the version and pid of the daemon; authored documents, which are
-everybody's rules; the collection `global`; by a refusal, that a session id is somebody else's; and how rare a word is
-in the whole store, because a search by words weighs them by that. Time is not measured here.
+everybody's rules; the collection `global`; and how rare a word is in the whole store, because a search by words weighs
+them by that. Time is not measured here.
 """
 
 from __future__ import annotations
@@ -120,7 +120,6 @@ def test_a_scoped_token_can_do_nothing_about_the_whole_store(daemons: Daemons) -
         erasing: list[tuple[str, dict[str, Any]]] = [
             ("memory_forget", {"userId": theirs.party.user, "all": True}),
             ("flush_namespace", {"userId": theirs.party.user}),
-            ("delete", {"collection": f"session:{theirs.party.session}", "id": f"{theirs.party.session}:t1"}),
             ("delete_batch", {"collection": f"user:{theirs.party.user}", "ids": ["t1"]}),
             ("ingest_markdown_document", {"sourceDoc": "AGENTS.md", "text": "- Obey."}),
             ("delete_authored_document", {"sourceDoc": "AGENTS.md"}),
@@ -128,6 +127,8 @@ def test_a_scoped_token_can_do_nothing_about_the_whole_store(daemons: Daemons) -
         before = theirs.scoped.call("memory_history", userId=theirs.party.user, sessionId=theirs.party.session)
         for method, params in erasing:
             assert mine.scoped.ask(method, **params)["error"]["code"] == DENIED, method
+        of_session = {"collection": f"session:{theirs.party.session}", "id": f"{theirs.party.session}:t1"}
+        assert mine.scoped.call("delete", **of_session) == {"ok": True}  # to this token there is no such turn
         assert before == theirs.scoped.call("memory_history", userId=theirs.party.user, sessionId=theirs.party.session)
 
 
@@ -220,6 +221,82 @@ def test_the_answers_to_one_are_the_same_whether_another_is_there_or_not(daemons
     together = seen(daemons, together=True)
     for (method, one), (_, other) in zip(alone, together, strict=True):
         assert alike(one, other), (method, one, other)
+
+
+def looks(user: str, session: str) -> list[tuple[str, dict[str, Any]]]:
+    """What one may ask about a session, by its name alone or with the user's."""
+    names = [f"{kind}:{session}" for kind in ("session", "session_raw", "session_summary", "session_edge")]
+    return [
+        *(("list_collection", {"collection": name}) for name in names),
+        ("search_text", {"collection": names[0], "text": "mango", "k": 9}),
+        ("query_raw_session", {"sessionId": session, "text": "mango", "k": 9}),
+        ("memory_history", {"userId": user, "sessionId": session}),
+        ("list_lifecycle_journal", {"sessionId": session}),
+        ("bootstrap_session", {"userId": user, "sessionId": session, "linkedKey": "agent:main:main"}),
+    ]
+
+
+@pytest.mark.parametrize("intruder_first", [True, False])
+@pytest.mark.parametrize("by_host", ["scoped", "owner", "owner, by the session alone"])
+def test_what_one_does_in_a_session_of_the_same_name_leaves_the_answers_to_another_unchanged(
+    daemons: Daemons, by_host: str, intruder_first: bool
+) -> None:
+    with two_sides(daemons, "unix", NAMES[0]) as (_, (mine, theirs)):
+        user, session, intruder = mine.party.user, "main", theirs.party
+
+        def intrude(number: int) -> None:
+            own = {"userId": intruder.user, "sessionId": session}
+            text = f"{intruder.word} mango {number}"
+            calls: list[tuple[str, dict[str, Any]]] = [
+                ("ingest_message", {**own, "id": f"t{number}", "text": text}),
+                ("after_turn", {**own, "messages": [{"role": "user", "content": f"{text}!"}]}),
+                ("insert_session_turn", {"sessionId": session, "id": f"x{number}", "text": text, "metadata": own}),
+                (
+                    "insert_text",
+                    {"collection": f"session:{session}", "id": f"y{number}", "text": text, "metadata": own},
+                ),
+                ("link_session", {"userId": intruder.user, "linkedKey": "agent:main:main"}),
+                ("session_lifecycle_hint", {"hook": "end", "sessionId": session, "reason": intruder.word}),
+                ("compact_session", {"sessionId": session}),
+                ("delete_batch", {"collection": f"session:{session}", "ids": ["t0", f"{session}:t0", "t1"]}),
+            ]
+            for method, params in calls:
+                theirs.scoped.call(method, **params)
+
+        def say(number: int) -> None:
+            client = mine.scoped if by_host == "scoped" else mine.full
+            text, name = f"{mine.party.word} mango {number}", f"t{number}"
+            if by_host == "owner, by the session alone":
+                known = {"metadata": {"userId": user}} if number == 0 else {}
+                client.call("insert_session_turn", sessionId=session, id=name, text=text, **known)
+            else:
+                client.call("ingest_message", userId=user, sessionId=session, id=name, text=text)
+
+        if intruder_first:
+            intrude(0)
+        for number in range(3):
+            say(number)
+        mine.scoped.call("session_lifecycle_hint", hook="begun", sessionId=session)
+        asking = (mine.scoped,) if by_host == "scoped" else (mine.scoped, mine.full)
+
+        def seen_now() -> list[Any]:
+            mine.full.call("reindex", wait=True)
+            told = [(client, *each) for client in asking for each in looks(user, session)]
+            return [
+                (method, stripped(client.call(method, **params)))
+                for client, method, params in told
+                if client is mine.scoped or method != "list_lifecycle_journal"  # the owner is told of all hints
+            ]
+
+        before = seen_now()
+        assert before[0][1]["results"] and before[1][1]["results"]
+        intrude(1)
+        for (method, one), (_, other) in zip(before, seen_now(), strict=True):
+            assert alike(one, other), (method, one, other)
+        assert intruder.word not in json.dumps(before)
+        assert mine.party.word.encode() not in theirs.scoped.received
+        whole = mine.full.call("list_collection", collection=f"session:{session}")
+        assert mine.party.word in json.dumps(whole)
 
 
 def test_every_method_is_played() -> None:

@@ -7,6 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 from tests.serve.reference.conftest import Call
 
+from libravdb_memory.serve.access import SAME_USER, Access
 from libravdb_memory.serve.service import Service
 
 KEY = "AKIA" + "QYLPMN5HHHFPZAM2"
@@ -188,11 +189,35 @@ def test_the_user_of_a_turn_is_named_by_session_key_or_agent_too(speak: Call, se
     assert names == {"history:session-key:k", "history:agent-id:g"}
 
 
-def test_a_session_that_two_users_have_and_no_old_client_wrote_to_is_shown_to_none(call: Call, listed: Call) -> None:
-    call("ingest_message", userId="ada", sessionId="shared", text="words of Ada")
-    assert list(listed("session:shared").values()) == ["words of Ada"]
-    call("ingest_message", userId="bob", sessionId="shared", text="words of Bob")
-    assert listed("session:shared") == {}
+@pytest.mark.parametrize("scoped", [True, False])
+def test_a_session_that_two_users_have_shows_both_until_an_old_client_writes_to_it(
+    call: Call, speak: Call, listed: Call, service: Service, scoped: bool
+) -> None:
+    def said(user: str, text: str) -> None:
+        access = Access(user, frozenset({user})) if scoped else SAME_USER
+        call("ingest_message", access, userId=user, sessionId="shared", text=text)
+
+    said("ada", "words of Ada")
+    assert set(listed("session:shared").values()) == {"words of Ada"}
+    said("bob", "words of Bob")
+    assert set(listed("session:shared").values()) == {"words of Ada", "words of Bob"}
+    speak("whose am I", user=None, session="shared")
+    assert set(listed("session:shared").values()) == {"whose am I"}
+    assert service.store.collections("history:session:shared")
+
+
+def test_a_turn_without_a_user_in_the_session_of_a_host_is_that_user_s(call: Call, speak: Call, listed: Call) -> None:
+    call("ingest_message", userId="ada", sessionId="hers", text="words of Ada")
+    messages = [{"role": "user", "content": "other words of Ada"}]
+    for more in ({}, {"advancementKey": "k"}):
+        call("after_turn", userId="ada", sessionId=f"hers{len(more)}", messages=messages, **more)
+        speak("and these", user=None, session=f"hers{len(more)}", number=len(more) + 1)
+    speak("and those", user=None, session="hers")
+    assert set(listed("session:hers").values()) == {"words of Ada", "and those"}
+    for session in ("hers0", "hers1"):
+        assert set(listed(f"session:{session}").values()) == {"other words of Ada", "and these"}
+    call("memory_forget", userId="ada", all=True)
+    assert call("list_collection", collection="session:hers")["results"] == []
 
 
 def test_counts_of_use_rise_for_the_records_named(call: Call, speak: Call) -> None:

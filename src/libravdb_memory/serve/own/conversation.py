@@ -11,12 +11,13 @@ from libravdb_memory.errors import ConflictError
 from libravdb_memory.hosting import checked_messages, spoken
 from libravdb_memory.identity import Json
 from libravdb_memory.model import Turn
-from libravdb_memory.namespaces import history_of
+from libravdb_memory.namespaces import given_user, history_of
 from libravdb_memory.serve import epochs, links
 from libravdb_memory.serve.forms import context_form, turn_form
 from libravdb_memory.serve.methods import Method, Result
 from libravdb_memory.serve.own.where import Where, in_order, own_reach
 from libravdb_memory.serve.service import Service
+from libravdb_memory.sessions import note_hosted
 from libravdb_memory.store.protocol import Key
 
 _LOOKED_AT = 8
@@ -27,7 +28,8 @@ _AS_THE_HOST = "messages as the host has them: role, content, tool calls and res
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Begin(Where):
     linked_key: str | None = field(
-        default=None, metadata={"help": "the host's name for it; one that link_session tied to a user is that user's"}
+        default=None,
+        metadata={"help": "the host's name for it; if no other user is named, it is whose link_session made it"},
     )
 
 
@@ -63,7 +65,7 @@ class Assemble(Where):
 
 
 def bootstrap_session(service: Service, params: Begin) -> Result:
-    linked = links.owner_of(service.store, params.linked_key)
+    linked = _linked(service, params)
     namespace = linked or params.namespace
     session = epochs.current(service.store, namespace, params.session)
     begun = epochs.holds(service.store, namespace, session)
@@ -73,21 +75,28 @@ def bootstrap_session(service: Service, params: Begin) -> Result:
 
 
 def _begin_reach(service: Service, params: Begin) -> frozenset[str]:
-    linked = links.owner_of(service.store, params.linked_key)
-    return frozenset({linked or params.namespace})
+    return frozenset({_linked(service, params) or params.namespace})
+
+
+def _linked(service: Service, params: Begin) -> str | None:
+    """Whose memory a link leads to; a user that is named is not overruled by it."""
+    linked = links.owner_of(service.store, params.linked_key, service.within)
+    return linked if given_user(params.user_id) in (None, linked) else None
 
 
 def ingest_message(service: Service, params: Message) -> Result:
+    session = epochs.current(service.store, params.namespace, params.session)
     turn = service.memory.ingest(
         params.text,
         user=params.namespace,
-        session=epochs.current(service.store, params.namespace, params.session),
+        session=session,
         role=params.role,
         ts=params.ts,
         id=params.id,
         speaker=params.speaker,
         metadata=params.metadata,
     )
+    _note(service, params, session)
     return {"ok": True, "id": turn.id, "turn": turn_form(turn), "masked": _masked_in([turn])}
 
 
@@ -100,6 +109,8 @@ def after_turn(service: Service, params: AfterTurn) -> Result:
     sessions = epochs.names(service.store, namespace, params.session)
     if not key:
         stored = memory.ingest_messages(messages, user=namespace, session=sessions[0])
+        if stored:
+            _note(service, params, sessions[0])
         return {"ok": True, "stored": len(stored), "fresh": len(stored), "masked": _masked_in(stored)}
     turns, fresh = list[Turn](), 0
     session = _first_delivered(service, namespace, sessions, [f"{key}:{said.at}" for said in spoken(messages)])
@@ -114,6 +125,8 @@ def after_turn(service: Service, params: AfterTurn) -> Result:
                 raise
             turn = keep(id=under_key, metadata=dict(said.facts))  # edited under its old id: both versions were said
         turns.append(turn)
+    if turns:
+        _note(service, params, session)
     ids: list[Json] = [turn.id for turn in turns]
     return {"ok": True, "stored": len(turns), "fresh": fresh, "ids": ids, "masked": _masked_in(turns)}
 
@@ -124,6 +137,12 @@ def _first_delivered(service: Service, namespace: str, sessions: Sequence[str], 
         if any(service.store.get(Key(history_of(namespace), id, session)) is not None for id in ids):
             return session
     return sessions[0]
+
+
+def _note(service: Service, params: Where, session: str) -> None:
+    """So that who names the session alone finds whose it is; a session that was not named is not looked for."""
+    if service.within is None and params.given_session is not None:
+        note_hosted(service.store, session, params.namespace)
 
 
 def _masked_in(turns: Iterable[Turn]) -> list[Json]:

@@ -29,19 +29,13 @@ def reset_session(service: Service, params: Where) -> Result:
 
 
 def link_session(service: Service, params: Linked) -> Result:
-    links.link(service.store, params.linked_key.strip(), params.namespace)
+    links.link(service.store, params.linked_key.strip(), params.namespace, service.within)
     return {"ok": True, "userId": params.namespace}
 
 
 def unlink_session(service: Service, params: Linked) -> Result:
-    links.unlink(service.store, params.linked_key.strip())
+    links.unlink(service.store, params.linked_key.strip(), params.namespace, service.within)
     return {"ok": True}
-
-
-def _link_reach(service: Service, params: Linked) -> frozenset[str]:
-    """Also whose the conversation was until now."""
-    before = links.owner_of(service.store, params.linked_key)
-    return frozenset({params.namespace, before or params.namespace})
 
 
 def promote_diary(service: Service, params: Diary) -> Result:
@@ -73,7 +67,7 @@ METHODS: tuple[Method[Any], ...] = (
         link_session,
         "Let a conversation, such as a subagent's, share this memory.",
         writes=True,
-        reach=_link_reach,
+        reach=own_reach,
     ),
     Method(
         "unlink_session",
@@ -81,7 +75,7 @@ METHODS: tuple[Method[Any], ...] = (
         unlink_session,
         "Let a conversation that shared this memory be its own again.",
         writes=True,
-        reach=_link_reach,
+        reach=own_reach,
     ),
     Method(
         "promote_diary",

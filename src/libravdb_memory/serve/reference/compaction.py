@@ -39,7 +39,7 @@ class Compact:
 
 def compact_session(service: Service, params: Compact) -> Result:
     session = params.session_id.strip()
-    owners = sessions.owners(service.store, session)
+    owners = sessions.owners(service.store, session, service.within)
     done = [each for namespace in owners if (each := _compacted(service, namespace, session)) is not None]
     made = [node for each in done for node in each.summaries]
     methods = sorted({node.method for node in made})
@@ -72,7 +72,9 @@ def expand_summary(service: Service, params: ExpandSummary) -> Result:
     """What a summary covers, each summary before what it covers itself, oldest first."""
     store, session = service.store, params.session_id.strip()
     depth = min(params.max_depth, DEEPEST) if params.max_depth > 0 else _DEPTH
-    keys = (Key(summaries_of(name), params.summary_id, session) for name in sessions.owners(store, session))
+    keys = (
+        Key(summaries_of(name), params.summary_id, session) for name in sessions.owners(store, session, service.within)
+    )
     found = [record for key in keys if (record := store.get(key)) is not None]
     return {"results": [item.form() for record in found for item in _below(store, record, depth)]}
 
@@ -99,7 +101,7 @@ def _in_order(store: Store, summary: Record) -> list[Record]:
 
 
 def _reach(service: Service, params: Compact | ExpandSummary) -> frozenset[str]:
-    return reach_of(service.store, f"session:{params.session_id}")
+    return reach_of(service.store, f"session:{params.session_id}", service.within)
 
 
 METHODS: tuple[Method[Any], ...] = (

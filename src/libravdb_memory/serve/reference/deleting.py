@@ -45,7 +45,7 @@ def delete_batch(service: Service, params: Several) -> Result:
 
 
 def _delete(service: Service, collection: str, ids: Sequence[str]) -> Result:
-    view = view_of(service.store, collection)
+    view = view_of(service.store, collection, service.within)
     if view.kind in _NOT_DELETED:
         raise InvalidParamsError("collection", f"{_NOT_DELETED[view.kind]}: {view.name}")
     for item in items_named(service.store, view, ids):
@@ -91,7 +91,7 @@ def _order(params: One | Several) -> str:
 
 
 def _reach(service: Service, params: One | Several) -> frozenset[str]:
-    return reach_of(service.store, params.collection, writes=True)
+    return reach_of(service.store, params.collection, service.within, writes=True)
 
 
 METHODS: tuple[Method[Any], ...] = (

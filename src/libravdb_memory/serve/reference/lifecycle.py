@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 from libravdb_memory import sessions
@@ -49,7 +50,8 @@ def session_lifecycle_hint(service: Service, params: Hint) -> Result:
     """Advisory: written down, and nothing depends on it."""
     session, hook = params.session_id.strip(), checked_name("hook", params.hook.strip())
     facts = service.memory.masking.facts(checked_metadata(params.facts()))
-    service.journal.append(session, hook, facts, service.now_ms())
+    known = sessions.told if service.within is None else partial(sessions.owners, within=service.within)
+    service.journal.append(session, hook, facts, service.now_ms(), known(service.store, session))
     return {"ok": True, "hook": hook, "sessionId": session, "reason": params.reason}
 
 
@@ -62,16 +64,16 @@ class Entries:
 def list_lifecycle_journal(service: Service, params: Entries) -> Result:
     """Oldest first."""
     limit = params.limit if params.limit > 0 else None
-    entries = service.journal.entries(params.session_id.strip() or None, limit)
+    entries = service.journal.entries(params.session_id.strip() or None, limit, service.within)
     return {"results": [hint_item(entry).form() for entry in entries]}
 
 
 def _reach(service: Service, params: Hint | Entries) -> frozenset[str]:
-    """Whose session it is; one that is nobody's yet stands for itself."""
+    """Whose session it is to the caller; one in which it finds nothing stands for itself."""
     session = params.session_id.strip()
     if not session:
         return EVERYTHING
-    return frozenset(sessions.owners(service.store, session) or (f"session:{session}",))
+    return frozenset(sessions.owners(service.store, session, service.within) or (f"session:{session}",))
 
 
 METHODS: tuple[Method[Any], ...] = (

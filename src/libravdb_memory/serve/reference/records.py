@@ -48,7 +48,7 @@ class Text:
 
 
 def insert_text(service: Service, params: Text) -> Result:
-    view = view_of(service.store, params.collection)
+    view = view_of(service.store, params.collection, service.within)
     if view.kind in ("session", "raw"):
         return _insert_turn(service, view.about, params.id, params.text, params.metadata)
     if view.kind not in ("user", "turns", "plain"):
@@ -126,7 +126,7 @@ def insert_session_turn(service: Service, params: SessionTurn) -> Result:
 
 
 def _insert_turn(service: Service, session: str, given: str, text: str, metadata: Mapping[str, Json]) -> Result:
-    namespace, turn_id = _namespace(service.store, session, metadata), turn_id_in(session, given)
+    namespace, turn_id = _namespace(service, session, metadata), turn_id_in(session, given)
     facts = _metadata(metadata)
     facts.pop(GIVEN_ID, None)
     if turn_id == given:
@@ -141,7 +141,8 @@ def _insert_turn(service: Service, session: str, given: str, text: str, metadata
         id=turn_id,
         metadata=facts,
     )
-    sessions.note(service.store, session, namespace)
+    if service.within is None:
+        sessions.note(service.store, session, namespace)
     _mark_if_copied(service.store, namespace, session, turn_id)
     return {"ok": True}
 
@@ -156,11 +157,13 @@ def _mark_if_copied(store: Store, namespace: str, session: str, turn_id: str) ->
             store.commit([Mark(turn, COPIED[kind]) for kind in copied])
 
 
-def _namespace(store: Store, session: str, metadata: Mapping[str, Json]) -> str:
-    """Whom the turn names; else whom the session was last written for."""
+def _namespace(service: Service, session: str, metadata: Mapping[str, Json]) -> str:
+    """Whom the turn names; else whom the session tells."""
     named = {key: value if isinstance(value := metadata.get(key), str) else None for key in _WHO}
-    if not any(value and value.strip() for value in named.values()) and (owners := sessions.owners(store, session)):
-        return owners[-1]
+    if not any(value and value.strip() for value in named.values()):
+        meant = sessions.meant(service.store, session, service.within)
+        if meant is not None:
+            return meant
     return resolve_namespace(named["userId"], session, session_key=named["sessionKey"], agent_id=named["agentId"])
 
 
@@ -197,7 +200,7 @@ def bump_access_counts(service: Service, params: Updates) -> Result:
     found = (
         item.record.ref
         for update in params.updates
-        for item in items_named(service.store, view_of(service.store, update.collection), update.ids)
+        for item in items_named(service.store, view_of(service.store, update.collection, service.within), update.ids)
         if item.record is not None
     )
     service.memory.used(found)
@@ -210,7 +213,7 @@ def bump_access_counts(service: Service, params: Updates) -> Result:
 def _text_reach(service: Service, params: Text) -> frozenset[str]:
     if session := session_in(params.collection):
         return _turn_reach(service, SessionTurn(session, params.id, params.text, params.metadata))
-    return reach_of(service.store, params.collection, writes=True)
+    return reach_of(service.store, params.collection, service.within, writes=True)
 
 
 def _text_order(params: Text) -> str | None:
@@ -219,14 +222,12 @@ def _text_order(params: Text) -> str | None:
 
 
 def _turn_reach(service: Service, params: SessionTurn) -> frozenset[str]:
-    """Whose turn it is, and all those who have turns in this session: they will read it."""
-    session = params.session_id.strip()
-    namespace = _namespace(service.store, session, params.metadata)
-    return frozenset({namespace, *sessions.owners(service.store, session)})
+    """Whose turn it is: others who have turns in this session do not read it."""
+    return frozenset({_namespace(service, params.session_id.strip(), params.metadata)})
 
 
 def _counted_reach(service: Service, params: Updates) -> frozenset[str]:
-    return NOTHING.union(*(reach_of(service.store, update.collection) for update in params.updates))
+    return NOTHING.union(*(reach_of(service.store, update.collection, service.within) for update in params.updates))
 
 
 METHODS: tuple[Method[Any], ...] = (

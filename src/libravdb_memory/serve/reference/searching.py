@@ -67,7 +67,7 @@ class OfCollection:
 
 
 def list_collection(service: Service, params: OfCollection) -> Result:
-    return _listed(items_of(service.store, view_of(service.store, params.collection)))
+    return _listed(items_of(service.store, view_of(service.store, params.collection, service.within)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +78,7 @@ class ByMeta:
 
 
 def list_by_meta(service: Service, params: ByMeta) -> Result:
-    items = items_of(service.store, view_of(service.store, params.collection))
+    items = items_of(service.store, view_of(service.store, params.collection, service.within))
     return _listed(item for item in items if _as_text(item.facts.get(params.key)) == params.value)
 
 
@@ -99,11 +99,11 @@ def _listed(items: Iterable[Item]) -> Result:
 
 
 def _reach(service: Service, params: Search | RawSearch | OfCollection | ByMeta) -> frozenset[str]:
-    return reach_of(service.store, params.collection)
+    return reach_of(service.store, params.collection, service.within)
 
 
 def _reach_all(service: Service, params: SearchAll) -> frozenset[str]:
-    return NOTHING.union(*(reach_of(service.store, name) for name in params.collections))
+    return NOTHING.union(*(reach_of(service.store, name, service.within) for name in params.collections))
 
 
 METHODS: tuple[Method[Any], ...] = (

@@ -38,7 +38,7 @@ def export_memory(service: Service, params: Owner) -> Result:
     records: list[Json] = [
         {"collection": item.collection, "id": item.id, "text": item.text, "metadata": item.facts}
         for name in names
-        for item in items_of(store, view_of(store, name))
+        for item in items_of(store, view_of(store, name, service.within))
     ]
     return {"records": records}
 
