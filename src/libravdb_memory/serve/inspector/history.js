@@ -26,7 +26,7 @@ class History {
     const mine = (event) => event.sessionId === this.#params.session && event.userId === this.#params.user;
     this.#off = [
       app.events.on("summary", (node) => mine(node) && again()),
-      app.events.on("turn", (turn) => mine(turn) && this.#list?.atTop && !this.#params.from && again()),
+      app.events.on("turn", (turn) => mine(turn) && this.#list?.atTop && this.#list.chosen < 0 && !this.#params.from && again()),
       app.events.on("erasure", again),
       app.events.on("reset", again),
     ];

@@ -88,7 +88,7 @@ class Now {
       this.wrap.hidden = false;
       fill(this.notes);
     }
-    this.#showWaiting(this.list.atTop && this.list.chosen < 0);
+    this.#showWaiting();
     again();
   }
 
@@ -99,8 +99,8 @@ class Now {
     this.list.refresh();
   }
 
-  /** New turns wait while somebody reads further down, or has chosen one. */
-  #showWaiting(now = this.list.chosen < 0 && this.list.atTop) {
+  /** New turns wait while somebody reads further down, or has one open. */
+  #showWaiting(now = this.list.atTop && this.app.panel.element.hidden) {
     if (now && this.#waiting.length) {
       this.list.element.scrollTop = 0;
       this.list.prepend(this.#waiting);
