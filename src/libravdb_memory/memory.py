@@ -583,10 +583,11 @@ class Memory:
         self._indexer.notify()
         return gone
 
-    def quoting(self, selection: Selection, texts: Iterable[str] = ()) -> int:
-        """How many receipts hold anything of this selection, or of these texts, and would go with it."""
+    def quoting(self, selection: Selection, texts: Iterable[str] = (), patience_s: float = 0.15) -> tuple[int, bool]:
+        """How many receipts hold anything of these keys and groups, or of these texts, and would go with them; as far
+        as they could be read in that time, and whether all were."""
         self._refuse_closed()
-        return len(self._receipts.quoting(selection, texts))
+        return self._receipts.foreseen(selection, texts, patience_s)
 
     # ── keeping ──────────────────────────────────────────────────────────────────────────────────────────────────
 

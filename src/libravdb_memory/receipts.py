@@ -12,6 +12,7 @@ import base64
 import hashlib
 import json
 import threading
+import time
 import zlib
 from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass
@@ -190,6 +191,21 @@ class ReceiptLog:
             found += self._quoting(collection, None, None, words)
         return tuple(dict.fromkeys(found))
 
+    def foreseen(self, erased: Selection, texts: Iterable[str], patience_s: float) -> tuple[int, bool]:
+        """How many would go, as far as they could be read in that time, and whether all were."""
+        self.flush()
+        words = {same_text(text) for text in texts if text.strip()}
+        places: list[tuple[str, str, str | None]] = [(key.collection, key.group, key.id) for key in erased.keys]
+        places += [(collection, group, None) for collection, group in erased.groups]
+        found, until = set[str](), time.monotonic() + patience_s
+        for collection, group, turn_id in places:
+            for receipt in self._all(_namespace_behind(collection) or "", newest_first=True):
+                if time.monotonic() > until:
+                    return len(found), False
+                if _goes(receipt, group, turn_id, words):
+                    found.add(receipt.id)
+        return len(found), True
+
     def forget(self, keys: Iterable[Key]) -> None:
         """These receipts are gone from the store."""
         with self._lock:
@@ -202,8 +218,7 @@ class ReceiptLog:
         if namespace is None:
             return
         for receipt in self._all(namespace):
-            whole_session = turn_id is None and session in (None, receipt.session)
-            if whole_session or _quotes(receipt, session, turn_id) or _holds(receipt, words):
+            if _goes(receipt, session, turn_id, words):
                 yield Key(_PREFIX + namespace, receipt.id)
 
     def _write(self, namespace: str, receipts: list[Receipt]) -> None:
@@ -228,7 +243,7 @@ class ReceiptLog:
     def _all(self, namespace: str, *, newest_first: bool = False) -> Iterator[Receipt]:
         cursor: str | None = None
         while True:
-            page = self._store.page(_PREFIX + namespace, after=cursor, limit=100, newest_first=newest_first)
+            page = self._store.page(_PREFIX + namespace, after=cursor, limit=20, newest_first=newest_first)
             yield from map(_unpacked, page.records)
             if (cursor := page.cursor) is None:
                 return
@@ -276,6 +291,11 @@ def _namespace_behind(collection: str) -> str | None:
 
 def _candidates(offer: Offer) -> tuple[Candidate, ...]:
     return (*offer.elevated, *offer.recalled, *offer.recovered)
+
+
+def _goes(receipt: Receipt, session: str | None, turn_id: str | None, words: set[str]) -> bool:
+    whole_session = turn_id is None and session in (None, receipt.session)
+    return whole_session or _quotes(receipt, session, turn_id) or _holds(receipt, words)
 
 
 def _quotes(receipt: Receipt, session: str | None, turn_id: str | None) -> bool:

@@ -11,12 +11,16 @@ from typing import Any
 import pytest
 
 from libravdb_memory import Memory, load_config
-from libravdb_memory.assemble.messages import Message
+from libravdb_memory.gating import JUDGED
+from libravdb_memory.ingest.turns import draft_of
+from libravdb_memory.model import Turn
+from libravdb_memory.namespaces import history_of
 from libravdb_memory.serve.access import SAME_USER
 from libravdb_memory.serve.calls import Answer, read_call, run
 from libravdb_memory.serve.jsonrpc import Request
 from libravdb_memory.serve.service import Service
 from libravdb_memory.serve.table import every_method
+from libravdb_memory.store.protocol import Key, Mark, Put, Store, Write
 
 TABLE = every_method()
 WITHIN_S = 0.3
@@ -39,20 +43,27 @@ class Views:
         return min(self.ask(method, **params)[1] for _ in range(3))
 
 
-def fill(memory: Memory, turns: int) -> None:
-    """One session with a third of all turns, and many of ordinary length, of five users."""
+def fill(store: Store, turns: int) -> None:
+    """One session with a third of all turns, and many of ordinary length, of five users; judged already, because to
+    judge a hundred thousand takes long."""
     chance = Random(7)
     sessions = [("u0", "long", turns // 3)] + [(f"u{n % 5}", f"s{n}", turns // 3 * 2 // 500) for n in range(500)]
+    writes: list[Write] = []
     for user, session, count in sessions:
-        messages: list[Message] = [
-            {
-                "role": "assistant" if number % 2 else "user",
-                "content": f"{number}: " + " ".join(chance.choices(WORDS, k=chance.randrange(6, 30))),
-            }
-            for number in range(count)
-        ]
-        for start in range(0, count, 2000):
-            memory.ingest_messages(messages[start : start + 2000], user=user, session=session)
+        for number in range(count):
+            role = "assistant" if number % 2 else "user"
+            text = f"{number}: " + " ".join(chance.choices(WORDS, k=chance.randrange(6, 30)))
+            turn = Turn(f"{session}-{number:06}", text, user, session, role, 1_700_000_000_000 + number)
+            writes.append(Put(draft_of(turn), append_only=True))
+            if role == "user":
+                signals = {name: chance.random() for name in "g t h r d p a dtech gconv gtech".split()}
+                writes.append(
+                    Mark(Key(history_of(user), turn.id, session), JUDGED, {**signals, "durable": signals["g"] > 0.35})
+                )
+        if len(writes) > 2000:
+            store.commit(writes)
+            writes = []
+    store.commit(writes)
 
 
 def views_within_bounds(folder: Path, turns: int, within_s: float) -> dict[str, float]:
@@ -60,7 +71,8 @@ def views_within_bounds(folder: Path, turns: int, within_s: float) -> dict[str, 
     config = load_config(environ={**environ, "LIBRAVDB_COMPACTION_TRIGGER_TOKENS": "0"})
     with Memory.open(config=config) as memory:
         memory.load_document("AGENTS.md", "".join(f"- Always do thing {n}.\n" for n in range(60)))
-        fill(memory, turns)
+        fill(memory.store, turns)
+        memory.stored_beside()
         assert memory.wait(1800)
         for number in range(0, 20):
             memory.compact(user="u1", session=f"s{1 + 5 * number}")

@@ -43,6 +43,7 @@ def _of_turn(service: Service, namespace: str, session: str | None, turn_id: str
     derived = derived_from(store, record)
     said = [found.text for found in (record, *derived.rules, *derived.summaries)]
     made: tuple[tuple[str, Sequence[Record]], ...] = (("summary", derived.summaries), ("rule", derived.rules))
+    receipts, all_read = service.memory.quoting(Selection(keys=(key,)), said)
     below = {name for found in derived.summaries for name in _turns_below(store, found)}
     return _told(
         service,
@@ -50,8 +51,8 @@ def _of_turn(service: Service, namespace: str, session: str | None, turn_id: str
         sessions=0,
         summaries=len(derived.summaries),
         rules=len(derived.rules),
-        receipts=service.memory.quoting(Selection(keys=(key,)), said),
-        receipts_exact=True,
+        receipts=receipts,
+        receipts_exact=all_read,
         copies=sum(1 for _ in copies_of_turn(store, turn.user, turn.session, turn.id)),
         sample=[record],
         also=[
@@ -85,7 +86,7 @@ def _of_session(service: Service, namespace: str, session: str) -> Result:
         sessions=sum(1 for name in names if count_of(store, history_of(namespace), name)),
         summaries=summaries,
         rules=rules,
-        receipts=service.memory.quoting(Selection(groups=groups)),
+        receipts=service.memory.quoting(Selection(groups=groups))[0],
         receipts_exact=False,
         copies=copies,
         sample=sample,
