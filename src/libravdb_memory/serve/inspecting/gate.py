@@ -28,7 +28,7 @@ TARGET = 0.5
 class Report:
     user_id: str | None = field(default=None, metadata={"help": "whose; of everybody otherwise"})
     bins: int = field(default=20, metadata={"help": f"of the histogram, up to {MOST_BINS}"})
-    window: int = field(default=10_000, metadata={"help": f"turns that are looked at, up to {MOST_JUDGED}"})
+    window: int = field(default=2_500, metadata={"help": f"turns that are looked at, up to {MOST_JUDGED}"})
 
     @property
     def collection(self) -> str | None:
