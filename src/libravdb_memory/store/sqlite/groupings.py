@@ -36,7 +36,8 @@ def groups(
     rows = db.execute(_GROUPS, (*named, below, limit + 1)).fetchall()
     page = rows[:limit]
     lengths: dict[int, int] = dict(db.execute(_LENGTHS, (json.dumps([row[0] for row in page]),)).fetchall())
-    times: dict[int, int] = dict(db.execute(_TIMES, (json.dumps([ref for row in page for ref in row[3:5]]),)).fetchall())
+    ends = [ref for row in page for ref in row[3:5]]
+    times: dict[int, int] = dict(db.execute(_TIMES, (json.dumps(ends),)).fetchall())
     found = tuple(
         GroupInfo(group, count, times[first], times[last], lengths[grp]) for grp, group, count, first, last in page
     )
