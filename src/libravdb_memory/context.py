@@ -26,12 +26,13 @@ from libravdb_memory.ingest.turns import turn_of
 from libravdb_memory.masking import Masking
 from libravdb_memory.model import Record
 from libravdb_memory.namespaces import dreams_of, guidance_of, history_of, summaries_of
-from libravdb_memory.recall import Recall, Recalled, Remembered
+from libravdb_memory.recall import SHORTENED, Recall, Recalled, Remembered
 from libravdb_memory.receipts import Receipt, ReceiptLog, hash_of
 from libravdb_memory.retrieve import temporal
 from libravdb_memory.retrieve.dates import anchor_density
 from libravdb_memory.retrieve.hops import hop_scores
 from libravdb_memory.retrieve.query import keyword_share
+from libravdb_memory.retrieve.question import what_counts
 from libravdb_memory.retrieve.recovery import Standing, recovery_signals
 from libravdb_memory.retrieve.route import asks_for_the_whole, is_about_dreams
 from libravdb_memory.store.protocol import AllOf, Covered, Equals, Filter, Key, Not, Store
@@ -47,6 +48,9 @@ _RECALLED_TIERS = frozenset({"elevated", "recalled", "recovered"})
 _RECALLED, _MOST_RECALLED, _TOKENS_EACH = 48, 128, 60
 _RECOVERED = 10
 _GUIDANCE = 64
+_MASKED_AT_EACH_END = 50_000
+"""Characters of a prompt too long to be looked through for secrets as a whole. Far more than are kept of it, so that
+none is cut in two where it is kept."""
 _KEYWORDS, _JUST_ABOVE = 0.3, 0.001
 _COVERING = 8
 _LORE_PER_HOP = 4
@@ -118,8 +122,10 @@ class ContextBuilder:
 
     def build(self, request: Request) -> Context:
         window = self._window(request)
-        request = replace(request, prompt=self._masking.text(request.prompt))  # it was priced as the host has it
+        whole = len(request.prompt) <= 2 * _MASKED_AT_EACH_END
+        request = replace(request, prompt=self._masked(request.prompt, whole))  # it was priced as the host has it
         offer, refs, notes = self._offer(request, window)
+        notes = notes if whole else (*notes, SHORTENED)
         assembly = fill(offer, self._counter, self._settings)
         reasons = (assembly.degraded.reason,) if assembly.degraded else ()
         return Context(
@@ -138,6 +144,12 @@ class ContextBuilder:
         kept = self._window(request).kept
         return tuple(message for index, message in enumerate(request.messages) if index not in kept)
 
+    def _masked(self, prompt: str, whole: bool) -> str:
+        if whole:
+            return self._masking.text(prompt)
+        ends = prompt[:_MASKED_AT_EACH_END], prompt[-_MASKED_AT_EACH_END:]
+        return what_counts("\n".join(map(self._masking.text, ends)))
+
     # ── what the host leaves for memory ──────────────────────────────────────────────────────────────────────────
 
     def _window(self, request: Request) -> _Window:
@@ -155,7 +167,8 @@ class ContextBuilder:
 
     def _offer(self, request: Request, window: _Window) -> tuple[Offer, _Refs, tuple[str, ...]]:
         rules = self._documents.rulebook()
-        sources, wanted = _sources(request), _wanted(window.frames)
+        asked = what_counts(request.prompt)
+        sources, wanted = _sources(request, asked), _wanted(window.frames)
         k = wanted + _RECOVERED
         question = self._recall.read(request.prompt, sources)
         beside = self._beside.start(
@@ -163,12 +176,12 @@ class ContextBuilder:
         )
         recalled = self._recall.ranked(question, sources, k, request.now_ms, lambda: beside()[0])
         turns = beside()[1]
-        ranked = self._with_hops(self._ordered_for_time(request.prompt, recalled), rules.hops)
-        if asks_for_the_whole(request.prompt):
+        ranked = self._with_hops(self._ordered_for_time(asked, recalled), rules.hops)
+        if asks_for_the_whole(asked):
             ranked = self._overview_first(request, ranked)
         standing = [Standing(item.score, _confidence(item.record)) for item in ranked]
         weak = recovery_signals(standing, len(turns))
-        guidance = self._guidance(request, recalled)
+        guidance = self._guidance(request, asked, recalled)
         shown_texts = [self._masking.text(text) for message in window.messages if (text := plain_text(message))]
         visible = frozenset((request.prompt, *shown_texts))
         shown = self._covering_visible(ranked, visible)
@@ -207,7 +220,7 @@ class ContextBuilder:
         )
         return tail_turns(newest)
 
-    def _guidance(self, request: Request, recalled: Recalled) -> tuple[Remembered, ...]:
+    def _guidance(self, request: Request, asked: str, recalled: Recalled) -> tuple[Remembered, ...]:
         """The nearest rules, by meaning and by the words they share with the prompt, and in turn with them those for
         every answer, so that neither kind crowds out the other."""
         collection, vector, scores = guidance_of(request.namespace), recalled.vector, dict[int, float]()
@@ -222,7 +235,7 @@ class ContextBuilder:
             scores |= self._store.similarities(collection, vector, lacking)
         source = Source(collection, "guidance", "user")
         found = [
-            Remembered(record, source, *self._guidance_score(request.prompt, record, scores[ref]))
+            Remembered(record, source, *self._guidance_score(asked, record, scores[ref]))
             for ref, record in self._store.fetch(list(scores)).items()
         ]
         found.sort(key=lambda item: (-item.score, -item.record.ref))
@@ -314,8 +327,8 @@ def _wanted(budget: int) -> int:
     return min(max(_RECALLED, budget // _TOKENS_EACH), _MOST_RECALLED)
 
 
-def _sources(request: Request) -> Sequence[Source]:
-    if is_about_dreams(request.prompt):
+def _sources(request: Request, asked: str) -> Sequence[Source]:
+    if is_about_dreams(asked):
         return (Source(dreams_of(request.namespace), "dream", "user"),)
     return (
         Source(history_of(request.namespace), "history", "user"),

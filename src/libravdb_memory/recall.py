@@ -18,7 +18,7 @@ from libravdb_memory.identity import Json
 from libravdb_memory.model import Record
 from libravdb_memory.retrieve.dates import tells_time
 from libravdb_memory.retrieve.query import keyword_share
-from libravdb_memory.retrieve.question import Question, read_question
+from libravdb_memory.retrieve.question import READ_AT_EACH_END, Question, read_question
 from libravdb_memory.retrieve.rank import LEAST_SIMILARITY, Evidence, score
 from libravdb_memory.retrieve.settings import RetrievalSettings
 from libravdb_memory.store.protocol import Space, Store, VectorHits
@@ -39,6 +39,7 @@ _FAINT = 0.05
 """How strong evidence is at least: what was found has an order, and a factor of 0 would lose it."""
 _READ_FOR_TIMES = 20_000
 """Characters of a turn that are looked through for dates."""
+SHORTENED = f"a very long question: searched by its first and last {READ_AT_EACH_END:,} characters"
 _SPARE = 10
 """Candidates beyond those asked for whose records are read, because the last laws may lift them."""
 
@@ -110,6 +111,8 @@ class Recall:
         """`worded` gives what `by_wording` found, where the caller has begun that search already."""
         worded = worded or self._beside.start(lambda: self.by_wording(question, sources, k))
         meant, notes = self._by_meaning(question, sources, max(self._settings.candidates, k))
+        if question.shortened:
+            notes = (*notes, SHORTENED)
         if self._settings.profile == "calibrated":
             relevant, records = self._weighed(question, worded(), meant, k)
         else:

@@ -8,7 +8,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from libravdb_memory.retrieve.question import identifiers_of, mentions_exactly, read_question
+from libravdb_memory.retrieve.question import (
+    READ_AT_EACH_END,
+    identifiers_of,
+    mentions_exactly,
+    read_question,
+    what_counts,
+)
 
 PAIR = ("Melanie", "Caroline")
 any_text = st.text(max_size=300)
@@ -319,6 +325,16 @@ def test_time_grows_with_the_length_of_the_question(shape: str) -> None:
         if taken[1] <= GROWTH_LIMIT * max(taken[0], 0.002):
             return
     pytest.fail(f"{shape}: {taken}")
+
+
+@given(any_text, st.integers(0, 3 * READ_AT_EACH_END), any_text)
+def test_of_a_long_question_both_ends_are_read_and_little_else(first: str, between: int, last: str) -> None:
+    text = first + "x" * between + last
+    question = read_question(text)
+    assert question.text == what_counts(text) == what_counts(question.text)
+    assert question.text.startswith(first) and question.text.endswith(last)
+    assert len(question.text) <= 2 * READ_AT_EACH_END + 1
+    assert question.shortened == (question.text != text) == (len(text) > 2 * READ_AT_EACH_END + 1)
 
 
 def seconds(text: str) -> float:

@@ -4,6 +4,8 @@ Laws: reading is deterministic and linear; a question without any of these cues 
 
 - A participant who is named is spoken of as "I" in the form handed to the model, a second one as "you": turns are in
   the first person, and a small model compares first persons far better than a name with an "I".
+- Of a very long text (a pasted log, a file) the beginning and the end count: that is where one says what one wants, and
+  what a question costs is bounded.
 - Identifiers are what must be found letter by letter: codes, paths, versions, flags, names_with_underscores.
 """
 
@@ -50,13 +52,16 @@ _LONG_NUMBER = re.compile(r"\d{3,}")
 _ORDINARY = STOP_WORDS | {"may", "user", "assistant", "system", "tool"}
 """Words that name somebody only where a capital letter says so."""
 _MOST_IDENTIFIERS = 8
+READ_AT_EACH_END = 6_000
+"""Characters. A small model reads the two ends in a dozen passes."""
 _LONGEST_IDENTIFIER = 200
 
 
 @dataclass(frozen=True, slots=True)
 class Question:
     """`spoken` is the form for the model, `named` the participants in order of appearance (lower case). `months` are
-    1..12. `wants_latest` rises from 0 (about the past) over .5 (about what is) to 1 (says "now")."""
+    1..12. `wants_latest` rises from 0 (about the past) over .5 (about what is) to 1 (says "now"). `shortened`: what is
+    asked was too long to be read as a whole, and `text` is what was read."""
 
     text: str
     spoken: str
@@ -67,9 +72,11 @@ class Question:
     asks_when: bool
     wants_latest: float
     identifiers: tuple[str, ...]
+    shortened: bool = False
 
 
 def read_question(text: str, participants: Iterable[str] = ()) -> Question:
+    whole, text = text, what_counts(text)
     named = _named(text, participants)
     return Question(
         text=text,
@@ -81,7 +88,15 @@ def read_question(text: str, participants: Iterable[str] = ()) -> Question:
         asks_when=_WHEN.search(text) is not None,
         wants_latest=_wants_latest(text),
         identifiers=identifiers_of(text),
+        shortened=text is not whole,
     )
+
+
+def what_counts(text: str) -> str:
+    """A text as far as it is read as a question: all of it, or its two ends."""
+    if len(text) <= 2 * READ_AT_EACH_END + 1:
+        return text
+    return f"{text[:READ_AT_EACH_END]}\n{text[-READ_AT_EACH_END:]}"
 
 
 def identifiers_of(text: str) -> tuple[str, ...]:
