@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from libravdb_memory.errors import EngineError
 from libravdb_memory.model import Record
 from libravdb_memory.retrieve.query import keyword_share, phrases_of
+from libravdb_memory.retrieve.question import what_counts
 from libravdb_memory.serve.service import Service
 from libravdb_memory.serve.showing import Item
 from libravdb_memory.serve.views import Source, View, view_of
@@ -65,7 +66,7 @@ class _Question:
     def __init__(self, service: Service, text: str) -> None:
         self._store = service.store
         self._embedder = service.memory.embedder
-        self._text = text
+        self._text = what_counts(text)
         self._space = _searched_space(service)
         self._vector = self._embedded()
 
