@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from libravdb_memory import Config, Memory
-from libravdb_memory.ingest.secrets.settings import SecretsSettings
+from libravdb_memory.ingest.secrets_settings import SecretsSettings
 from libravdb_memory.masking import Masking
 from libravdb_memory.sources.diary import Entry
 from libravdb_memory.sources.dreams import promote
