@@ -1,4 +1,4 @@
-"""How the time of a function grows with the length of what it is given, measured so that a busy machine hits all alike."""
+"""How the time of a function grows with the length of its text, measured so that a busy machine hits all alike."""
 
 from __future__ import annotations
 
