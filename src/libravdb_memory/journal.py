@@ -6,6 +6,7 @@ the order in which they came; the oldest leave when one is added.
 
 from __future__ import annotations
 
+import hashlib
 import secrets
 import threading
 from collections.abc import Mapping
@@ -22,7 +23,8 @@ COLLECTION = "_internal:lifecycle_journal"
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """`whose` are the namespaces that its session belonged to, as far as that was known."""
+    """`whose` stands for the namespaces that its session belonged to, as far as that was known: by a digest each, so
+    that a hint never names whom a later erasure takes away."""
 
     id: str
     session: str
@@ -42,8 +44,9 @@ class Journal:
         self, session: str, hook: str, facts: Mapping[str, Json], now_ms: int, whose: tuple[str, ...] = ()
     ) -> Entry:
         with self._writing:
-            entry = Entry(f"{now_ms:013d}-{secrets.token_hex(4)}", session, now_ms, hook, facts, whose)
-            told: dict[str, Json] = {"session": session, "hook": hook, "facts": facts, "whose": list(whose)}
+            owners = tuple(map(_digest, whose))
+            entry = Entry(f"{now_ms:013d}-{secrets.token_hex(4)}", session, now_ms, hook, facts, owners)
+            told: dict[str, Json] = {"session": session, "hook": hook, "facts": facts, "whose": list(owners)}
             draft = Draft(COLLECTION, entry.id, hook, told, now_ms)
             surplus = self.count() + 1 - max(self._keep, 1)
             old = self._store.page(COLLECTION, limit=surplus).records if surplus > 0 else ()
@@ -77,4 +80,8 @@ def _entry(record: Record) -> Entry:
 
 
 def _is_for(entry: Entry, within: Reach) -> bool:
-    return within is None or (bool(entry.whose) and within.issuperset(entry.whose))
+    return within is None or (bool(entry.whose) and {_digest(name) for name in within}.issuperset(entry.whose))
+
+
+def _digest(namespace: str) -> str:
+    return hashlib.sha256(namespace.encode("utf-8", "surrogatepass")).hexdigest()[:24]

@@ -233,14 +233,14 @@ def test_a_user_goes_with_copies_notes_hints_and_links(memory: Memory, config: C
     host(service, "bob", "shared", VICTIM, "the harbour is shut")
     host(service, f"{USER}:more", "s", "t1", "somebody else")
     epochs.advance(memory.store, SECRET, "shared")
-    links.link(memory.store, "subagent", SECRET)
+    links.link(memory.store, "subagent", SECRET, None)
     memory.erase(user=SECRET)
     assert memory.wait(60)
     assert_no_trace(memory, SECRET)
     assert leftovers(tmp_path) == []
     assert sessions.noted(memory.store, "shared") == ("bob",)
     assert {entry.session for entry in service.journal.entries()} == {"shared", "s"}
-    assert links.owner_of(memory.store, "subagent") is None
+    assert links.owner_of(memory.store, "subagent", None) is None
     assert memory.status().turns == 2
 
 
