@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from libravdb_memory.compact.certificate import PREFIX
 from libravdb_memory.compact.guidance import GAP
 from libravdb_memory.model import Record
 from libravdb_memory.namespaces import guidance_of, history_of, summaries_of
@@ -77,6 +76,8 @@ def _wrong_figures(node: Node, children: Sequence[Record]) -> Iterator[str]:
 
 
 def _wrong_by_itself(node: Node) -> Iterator[str]:
+    from libravdb_memory.compact.certificate import PREFIX  # brings what only few commands need
+
     if not 0 < node.tokens < node.source_tokens:
         yield f"costs {node.tokens} tokens, no less than the {node.source_tokens} that it covers"
     if not 0.0 <= node.confidence <= 1.0:

@@ -9,6 +9,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from libravdb_memory.compact.sanitise import sanitise
+from libravdb_memory.compact.views import View
 from libravdb_memory.compact.voices import spoken
 from libravdb_memory.config import Config
 from libravdb_memory.engines.hashed import HashedEmbedder
@@ -55,7 +56,7 @@ def test_compaction_embeds_every_sentence_and_every_summary_once_and_no_pins(has
         done = memory.compact(user="ada", session="s")
         read = embedder.read.copy()
         views = [
-            f"{turn.role}: {sanitise(turn.text)}"
+            View(sanitise(turn.text).strip(), turn.role)
             for node in done.summaries
             for turn in memory.expand(node.id, user="ada", session="s").items
             if isinstance(turn, Turn)
