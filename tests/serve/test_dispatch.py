@@ -36,6 +36,9 @@ class Recorder:
     seen: dict[str | None, list[int]]
     gate: threading.Event
 
+    def seen_by(self, within: frozenset[str] | None) -> Recorder:
+        return self
+
 
 def note(service: Any, params: Step) -> Result:
     service.seen[params.key].append(params.number)
