@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import tempfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -19,7 +20,8 @@ USER_TURNS = sum(line.role == "user" for conversation in demo.STORY for line in 
 
 def test_the_demonstration_shows_rules_gate_prompt_and_receipt(libravdb: Run, tmp_path: Path) -> None:
     keep = tmp_path / "kept"
-    result = libravdb("demo", "--keep", keep, LIBRAVDB_EMBEDDING_BACKEND="bundled")
+    with tempfile.TemporaryDirectory(prefix="lv-") as home:  # a short one, so that a socket may lie there
+        result = libravdb("demo", "--keep", keep, LIBRAVDB_EMBEDDING_BACKEND="bundled", HOME=home)
     assert result.code == 0, result.out + result.err
     assert result.out.count("✓") == len(demo.QUESTIONS) + 11 and "✗" not in result.out
     assert "Never point tests at the staging server." in result.out and "forbidden" in result.out

@@ -160,8 +160,8 @@ def _own_endpoint(config: Config) -> str:
     """Where this user's own daemon listens, as a person would write it."""
     try:
         endpoint = str(endpoint_of(config))
-    except ConfigError as error:
-        return f"(no socket: {error.reason})"
+    except ConfigError:
+        return "(nowhere: the path of its socket is too long; set LIBRAVDB_HOME)"
     user = str(Path.home())
     return endpoint.replace(f"unix:{user}/", "unix:~/", 1)
 
