@@ -189,7 +189,7 @@ MUTANTS: tuple[tuple[str, str, str], ...] = (
     ("assemble/fill.py", '(candidate.ts, candidate.place) if tier == "elevated" else (0, 0)', "(0, 0)"),
     ("assemble/fill.py", "entries.insert(self._place(order), rendered)", "entries.clear()"),
     ("assemble/fill.py", "recovery_reserve(self._offer.budget) if self._offer.recovered else 0", "0"),
-    ("assemble/fill.py", "if self._is_visible(candidate.text):", "if False:"),
+    ("assemble/fill.py", "or self._is_visible(candidate.text):", "or False:"),
     ("assemble/fill.py", "if same_text(candidate.text) in self._taken_texts else None", "if False else None"),
     ("assemble/fill.py", "high = middle - 1", "high = middle - 2"),
     ("assemble/fill.py", "for rule in soft[:length]]", "for rule in soft[: length + 1]]"),
@@ -497,7 +497,7 @@ MUTANTS: tuple[tuple[str, str, str], ...] = (
     ("serve/bridge/methods.py", "if unknown := given.keys() - own.keys():", "if unknown := set[str]():"),
     ("serve/access.py", 'if namespaces is None and "namespaces" in fields:', "if namespaces is None:"),
     ("serve/access.py", 'and each != "*"', ""),
-    ("serve/calls.py", "call.access.check(service, call.method, call.params)", "pass"),
+    ("serve/calls.py", "call.access.check(seen, call.method, call.params)", "pass"),
     (
         "serve/own/where.py",
         "return frozenset({params.namespace})",
