@@ -11,7 +11,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from libravdb_memory.errors import InvalidInputError
 from libravdb_memory.identity import Json
 from libravdb_memory.model import Hit
 from libravdb_memory.namespaces import history_of, summaries_of
@@ -19,7 +18,7 @@ from libravdb_memory.retrieve.rank import MODULATION
 from libravdb_memory.serve.inspecting.lists import check_bounds
 from libravdb_memory.serve.inspecting.rows import turn_rows
 from libravdb_memory.serve.methods import Method, Result
-from libravdb_memory.serve.own.finding import Search
+from libravdb_memory.serve.own.finding import Search, searched
 from libravdb_memory.serve.own.where import own_reach
 from libravdb_memory.serve.service import Service
 from libravdb_memory.store.protocol import Key
@@ -38,19 +37,8 @@ class Explained(Search):
 
 def search_explained(service: Service, params: Explained) -> Result:
     check_bounds(1, params.text_limit)
-    if params.k > MOST_HITS:
-        raise InvalidInputError("k", f"must be at most {MOST_HITS}")
     began = time.perf_counter()
-    hits = service.memory.search(
-        params.query,
-        user=params.namespace,
-        session=params.session_id,
-        k=params.k,
-        scopes=params.scopes or None,
-        role=params.role,
-        since=params.since,
-        until=params.until,
-    )
+    hits = searched(service, params, MOST_HITS)
     took_ms = (time.perf_counter() - began) * 1000
     return {
         "results": [row for hit in hits for row in _rows(service, hit, params.text_limit)],

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from libravdb_memory.errors import InvalidInputError
+from libravdb_memory.model import Hits
 from libravdb_memory.serve.forms import hit_form, turn_form
 from libravdb_memory.serve.methods import Method, Result
 from libravdb_memory.serve.own.where import Where, own_reach
@@ -31,10 +32,10 @@ class One(Where):
     id: str
 
 
-def memory_search(service: Service, params: Search) -> Result:
-    if params.k > MOST_HITS:
-        raise InvalidInputError("k", f"must be at most {MOST_HITS}")
-    hits = service.memory.search(
+def searched(service: Service, params: Search, most: int) -> Hits:
+    if params.k > most:
+        raise InvalidInputError("k", f"must be at most {most}")
+    return service.memory.search(
         params.query,
         user=params.namespace,
         session=params.session_id,
@@ -44,6 +45,10 @@ def memory_search(service: Service, params: Search) -> Result:
         since=params.since,
         until=params.until,
     )
+
+
+def memory_search(service: Service, params: Search) -> Result:
+    hits = searched(service, params, MOST_HITS)
     return {"results": [hit_form(hit) for hit in hits], "degraded": list(hits.degraded)}
 
 
