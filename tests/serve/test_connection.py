@@ -1,4 +1,4 @@
-"""What one client's unfinished frames cost the others."""
+"""What one client's unfinished frames, and its haste, cost the others."""
 
 from __future__ import annotations
 
@@ -59,13 +59,12 @@ class Listening:
 
 @asynccontextmanager
 async def listening(
-    service: Service, stalled_s: float = 60.0, access: Access | None = SAME_USER
+    service: Service, stalled_s: float = 60.0, access: Access | None = SAME_USER, calls_per_s: int = 0
 ) -> AsyncIterator[Listening]:
     loop = asyncio.get_running_loop()
     dispatcher = Dispatcher(service, loop, workers=1)
-    shared = Shared(
-        service, every_method(), ServeSettings(max_frame_mb=1), dispatcher, access, None, stalled_s=stalled_s
-    )
+    settings = ServeSettings(max_frame_mb=1, max_calls_per_s=calls_per_s)
+    shared = Shared(service, every_method(), settings, dispatcher, access, None, stalled_s=stalled_s)
     with short_folder() as folder:
         server = await loop.create_unix_server(lambda: Connection(shared), str(folder / "s"))
         here = Listening(shared, str(folder / "s"))
@@ -149,3 +148,32 @@ def test_nothing_long_is_held_for_a_client_that_has_not_said_who_it_is(service: 
             assert here.shared.held_bytes == 0
 
     asyncio.run(asyncio.wait_for(scene(), 60))
+
+
+def test_a_client_that_calls_too_fast_waits_is_refused_nothing_and_delays_nobody(service: Service) -> None:
+    async def main() -> None:
+        async with listening(service, calls_per_s=200) as here:
+            hasty, calm = await here.peer(), await here.peer()
+            began = asyncio.get_running_loop().time()
+            await hasty.send(b"".join(b'{"id":%d,"method":"health"}\n' % number for number in range(300)))
+            assert await calm.is_served()
+            served_s = asyncio.get_running_loop().time() - began
+            answers = [await hasty.read() for _ in range(300)]
+            took_s = asyncio.get_running_loop().time() - began
+        assert [answer["id"] for answer in answers] == list(range(300))
+        assert all(answer["result"] for answer in answers)
+        assert took_s >= 0.45 > served_s
+
+    asyncio.run(main())
+
+
+def test_the_bytes_of_a_long_frame_count_too_even_before_it_ends(service: Service) -> None:
+    async def main() -> None:
+        async with listening(service, calls_per_s=400) as here:
+            peer = await here.peer()
+            began = asyncio.get_running_loop().time()
+            await peer.send(LONG + b'"}\n')
+            assert (await peer.read())["error"]
+            assert asyncio.get_running_loop().time() - began >= 0.4
+
+    asyncio.run(main())

@@ -1,10 +1,10 @@
 """One client: frames in, answers out.
 
 Laws: a client gets an answer to every call and every bad frame, and its connection lives on. It costs little however it
-behaves: while it has too many calls unanswered, or does not read what it was answered, nothing more of it is read; one
-that does not read for long is cut off. Waiting costs nothing but the bytes it has sent. Before it says who it is, only
-short frames are read. Where unfinished frames of all clients together take too much, the oldest of the long ones goes,
-not the one that came last; and a long one that does not go on is not waited for.
+behaves: while it has too many calls unanswered, calls faster than it may, or does not read what it was answered,
+nothing more of it is read; one that does not read for long is cut off. Waiting costs nothing but the bytes it has sent.
+Before it says who it is, only short frames are read. Where unfinished frames of all clients together take too much, the
+oldest of the long ones goes, not the one that came last; and a long one that does not go on is not waited for.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ from libravdb_memory.serve.failures import ACCESS_DENIED, BUSY, STOPPING
 from libravdb_memory.serve.jsonrpc import BadFrame, FrameReader, Request, encode_error
 from libravdb_memory.serve.methods import Table
 from libravdb_memory.serve.ownership import peer_uid
+from libravdb_memory.serve.pace import Pace
 from libravdb_memory.serve.service import Service
 from libravdb_memory.serve.settings import ServeSettings
 from libravdb_memory.serve.table import AUTHENTICATE, identify
@@ -85,6 +86,8 @@ class Connection(asyncio.Protocol):
         self._reader = FrameReader(_FIRST_FRAME if self._access is None else shared.frame_limit)
         self._frames: Iterator[Request | BadFrame] | None = None
         self._in_flight = 0
+        self._pace = Pace(shared.settings.max_calls_per_s, 0.0)
+        self._waits: asyncio.TimerHandle | None = None
         self._taken = 0
         self.held = 0
         """Bytes of its unfinished frame."""
@@ -118,6 +121,7 @@ class Connection(asyncio.Protocol):
 
     def data_received(self, data: bytes) -> None:
         self._taken += len(data)
+        self._pace.sent(len(data))
         self._heard = asyncio.get_running_loop().time()
         self._offer(self._reader.feed(data))
 
@@ -142,8 +146,9 @@ class Connection(asyncio.Protocol):
         self._shared.left(self)
         self._hold(0)
         self._frames, self._transport = None, None
-        if self._cut_off is not None:
-            self._cut_off.cancel()
+        for timer in (self._cut_off, self._waits):
+            if timer is not None:
+                timer.cancel()
 
     # ── the daemon's side ────────────────────────────────────────────────────────────────────────────────────────
 
@@ -184,7 +189,7 @@ class Connection(asyncio.Protocol):
         if self._transport is None or self._frames is None:
             return
         for _ in range(_AT_ONCE):
-            if not self._has_room():
+            if not self._has_room() or self._is_too_fast():
                 self._transport.pause_reading()
                 return
             frame = next(self._frames, None)
@@ -193,6 +198,7 @@ class Connection(asyncio.Protocol):
                 self._rest()
                 return
             self._hold(0)  # that frame is complete
+            self._pace.called()
             self._handle(frame)
         self._transport.pause_reading()
         asyncio.get_running_loop().call_soon(self._pump)
@@ -202,6 +208,18 @@ class Connection(asyncio.Protocol):
         if self._in_flight and self._taken > 2 * shared.frame_limit:
             return False
         return self._writable and self._in_flight < shared.settings.max_in_flight
+
+    def _is_too_fast(self) -> bool:
+        """If so, it goes on by itself when the time has come."""
+        if self._waits is None:
+            loop = asyncio.get_running_loop()
+            if wait_s := self._pace.wait_s(loop.time()):
+                self._waits = loop.call_later(wait_s, self._go_on)
+        return self._waits is not None
+
+    def _go_on(self) -> None:
+        self._waits = None
+        self._pump()
 
     def _rest(self) -> None:
         """All frames were taken: wait for more."""
@@ -259,7 +277,7 @@ class Connection(asyncio.Protocol):
             self._write(answer.line)
         else:
             self._in_flight += 1
-            shared.dispatcher.submit(call, self._answered)
+            shared.dispatcher.submit(call, self._answered, self)
 
     def _identify(self, call: Call) -> None:
         try:

@@ -2,7 +2,8 @@
 
 Laws: calls with the same order key run one after the other, in the order in which they arrived; all others may overtake
 each other. Storing, reading, asking a model and long work have threads of their own: a search that waits for a model
-delays neither a message nor a look at the status, and a verification delays none of them. Brief calls are worked on
+delays neither a message nor a look at the status, and a verification delays none of them. Clients take turns (see
+`workers`), and of the threads that ask models or work for long, one client never has all. Brief calls are worked on
 in the event loop, which spares them two hand-overs; one that was not brief sends those that follow to the threads for a
 while, so that the loop stands still seldom and shortly. Everything here happens in the event loop, but for the work of
 the others.
@@ -21,7 +22,7 @@ from libravdb_memory.serve.service import Service
 from libravdb_memory.serve.workers import Workers
 
 Done: TypeAlias = Callable[[Answer], None]
-_SLOW_WORKERS = 2
+_SLOW_WORKERS = 3
 _BRIEF_S = 0.002
 _WARY_S = 10.0
 
@@ -38,31 +39,32 @@ class Dispatcher:
         self._loop = loop
         self._writers = Workers("libravdb-write", workers)
         self._readers = Workers("libravdb-read", workers)
-        self._thinkers = Workers("libravdb-think", workers)
-        self._slow = Workers("libravdb-slow", _SLOW_WORKERS)
+        self._thinkers = Workers("libravdb-think", workers, lend=True)
+        self._slow = Workers("libravdb-slow", _SLOW_WORKERS, lend=True)
         self._by_name = {
             "write": self._writers,
             "read": self._readers,
             "think": self._thinkers,
             "slow": self._slow,
         }
-        self._lines: dict[str, deque[tuple[Call, Done]]] = {}
+        self._lines: dict[str, deque[tuple[Call, Done, object]]] = {}
         self._now = now
         self._wary_until = now()
         self._idle = asyncio.Event()
         self._idle.set()
         self.under_way = 0
 
-    def submit(self, call: Call, done: Done) -> None:
+    def submit(self, call: Call, done: Done, client: object = None) -> None:
+        """`client` is whoever asks, as whom its other calls are known too."""
         self.under_way += 1
         self._idle.clear()
         if call.order is None:
-            self._start(call, done)
+            self._start(call, done, client)
         elif (line := self._lines.get(call.order)) is not None:
-            line.append((call, done))
+            line.append((call, done, client))
         else:
             self._lines[call.order] = deque()
-            self._start(call, done)
+            self._start(call, done, client)
 
     def at_once(self, call: Call) -> Answer | None:
         """The answer to a call that waits for nothing; None when it has to be submitted."""
@@ -95,7 +97,7 @@ class Dispatcher:
         for workers in self._by_name.values():
             workers.stop()
 
-    def _start(self, call: Call, done: Done) -> None:
+    def _start(self, call: Call, done: Done, client: object) -> None:
         def work() -> None:
             answer = run(self._service, call)
             try:
@@ -103,7 +105,7 @@ class Dispatcher:
             except RuntimeError:  # the loop is closed: the daemon did not wait for this one
                 return
 
-        self._workers_for(call).submit(work)
+        self._workers_for(call).submit(work, client)
 
     def _workers_for(self, call: Call) -> Workers:
         if call.method.pace == "slow":

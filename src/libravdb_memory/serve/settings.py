@@ -32,6 +32,10 @@ class ServeSettings:
     max_in_flight: int = field(
         default=64, metadata={"help": "unanswered calls of one client; no more of its calls are read meanwhile"}
     )
+    max_calls_per_s: int = field(
+        default=10_000,
+        metadata={"help": "calls a second of one client, each KB of them counting as one; more wait; 0: any number"},
+    )
     max_frame_mb: int = field(default=16, metadata={"help": "longest call, in MB"})
     write_timeout_s: int = field(
         default=30, metadata={"help": "seconds after which a client that does not read its answers is cut off"}
@@ -44,7 +48,7 @@ class ServeSettings:
     def __post_init__(self) -> None:
         for setting in fields(self):
             value = getattr(self, setting.name)
-            least = 0 if setting.name in ("journal_entries", "drain_s") else 1
+            least = 0 if setting.name in ("journal_entries", "drain_s", "max_calls_per_s") else 1
             if type(value) is int and value < least:
                 raise ConfigError(f"serve.{setting.name}", f"must be at least {least}, not {value}")
         if self.endpoint.strip():

@@ -68,7 +68,7 @@ class Asking:
             if not answered.done():  # who asked may have left
                 answered.set_result(answer)
 
-        self.dispatcher.submit(call, done)
+        self.dispatcher.submit(call, done, access)
         return _told(await answered)
 
 
