@@ -5,6 +5,7 @@ from __future__ import annotations
 import http.client
 import json
 import re
+import time
 from collections.abc import Iterator
 from contextlib import closing, suppress
 from typing import Any, NamedTuple
@@ -17,6 +18,7 @@ from libravdb_memory.serve.access import Tokens
 from libravdb_memory.serve.fields import json_schema
 from libravdb_memory.serve.http.exposed import WRITING, exposed, openapi, takes_get
 from libravdb_memory.serve.http.files import FOLDER
+from libravdb_memory.serve.http.readiness import HOLDS_S
 from libravdb_memory.serve.table import every_method
 
 TABLE = every_method()
@@ -273,6 +275,23 @@ def test_a_one_time_token_signs_a_page_in_once(web: Web) -> None:
     assert web.get("/api/overview", **page).status == 200
 
 
+def test_a_limited_token_signs_a_page_in_that_reaches_as_far_and_no_longer_than_it(web: Web) -> None:
+    for user in ("ada", "bob"):
+        web.call("ingest_message", userId=user, sessionId="s1", text=f"said by {user}")
+    secret = web.tokens.add("reader", frozenset({"ada"})).secret
+    response = web.send("POST", "/api/sign-in", json.dumps({"token": secret}).encode(), **JSON)
+    assert response.status == 200 and secret not in str(response)
+    page = {"cookie": response.headers["set-cookie"].partition(";")[0], "x-libravdb": "1"}
+    me = web.get("/api/me", **page).json
+    assert me == {"name": "reader", "namespaces": ["ada"], "isOwner": False, "signedInByCookie": True}
+    assert web.post("turns", ADA, **page).status == 200
+    assert web.post("latest_turns", {"userIds": ["ada"]}, **page).json["turns"][0]["text"] == "said by ada"
+    for method, params in (("turns", ADA | {"userId": "bob"}), ("latest_turns", {}), ("overview", {})):
+        assert web.post(method, params, **page).status == 403
+    web.tokens.remove("reader")
+    assert web.post("turns", ADA, **page).status == 401
+
+
 def test_a_cookie_alone_changes_nothing_and_reads_nothing_for_other_pages(web: Web) -> None:
     page = web.signed_in()
     own = {**page, "x_libravdb": "1"}
@@ -348,6 +367,10 @@ def test_liveness_touches_nothing_and_readiness_asks_store_and_model(web: Web) -
     assert counted("ready") == counted("health") == 0
     assert web.send("GET", "/health/ready").json == {"ok": True, "message": "ok"}
     assert counted("ready") == 1
+    began = time.monotonic()
+    for _ in range(50):
+        assert web.send("GET", "/health/ready").status == 200
+    assert counted("ready") <= 2 + (time.monotonic() - began) / HOLDS_S
 
 
 # ── live events ──────────────────────────────────────────────────────────────────────────────────────────────────

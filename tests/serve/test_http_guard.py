@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from libravdb_memory.serve.access import AccessDeniedError, Tokens
+from libravdb_memory.serve.access import Access, AccessDeniedError, Tokens
 from libravdb_memory.serve.http.guard import Guard
 
 GUARD = Guard(frozenset({"memory.home.arpa"}), Tokens(Path("/nowhere/tokens.json")))
@@ -106,3 +106,26 @@ def test_a_page_is_known_by_its_cookie_while_it_is_signed_in_and_a_token_goes_fi
     guard.sign_ins.sign_out(value or "")
     with pytest.raises(AccessDeniedError):
         guard.caller(page)
+
+
+def test_a_page_that_was_given_a_token_reaches_as_far_as_that_does_now_and_is_never_the_owner(tmp_path: Path) -> None:
+    tokens = Tokens(tmp_path / "tokens.json")
+    full, limited = tokens.owner(), tokens.add("reader", frozenset({"ada"}))
+    guard = Guard(frozenset(), tokens)
+    assert guard.sign_in("wrong-wrong-wrong-wrong") is None
+    pages = {name: guard.sign_in(token.secret) for name, token in (("full", full), ("limited", limited))}
+
+    def access(name: str) -> Access:
+        caller = guard.caller({"cookie": f"libravdb={pages[name]}"})
+        assert caller.by_cookie
+        return caller.access
+
+    assert access("full").is_full and not access("full").is_owner
+    assert access("limited") == Access("reader", frozenset({"ada"}))
+    tokens.add("reader", frozenset({"ada", "bob"}))  # the same name with another secret is another token
+    with pytest.raises(AccessDeniedError):
+        access("limited")
+    assert access("full").is_full
+    tokens.remove("owner")
+    with pytest.raises(AccessDeniedError):
+        access("full")

@@ -461,6 +461,16 @@ def test_who_signs_out_is_known_no_more_and_old_ones_leave() -> None:
     assert not sign_ins.knows(first)
 
 
+def test_who_signs_in_often_by_one_token_sends_nobody_else_out() -> None:
+    sign_ins = SignIns()
+    owner, other = sign_ins.redeem(sign_ins.make_token()), sign_ins.admit("another token")
+    assert owner and sign_ins.signed_in_by(owner) == ""
+    pages = [sign_ins.admit("one token") for _ in range(100)]
+    assert sign_ins.knows(owner) and sign_ins.knows(other)
+    assert [sign_ins.knows(page) for page in pages] == [False] * 92 + [True] * 8
+    assert sign_ins.signed_in_by(pages[-1]) not in (None, "", sign_ins.signed_in_by(other))
+
+
 def test_a_link_is_for_the_owner_of_a_daemon_that_serves_pages(ask: Call) -> None:
     assert "serve.http" in ask("ui_link")["error"]["message"]
     assert ask("ui_link", {}, Access("full"))["error"]["code"] == DENIED

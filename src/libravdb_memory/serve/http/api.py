@@ -31,6 +31,7 @@ LARGEST_BODY = 4 << 20
 OWN_HEADER = "x-libravdb"
 _READING = ("GET", "HEAD")
 _CHALLENGE = {"www-authenticate": "Bearer"}
+_NOT_SIGNED_IN = "this link was used or is too old, or the token is not known: 'libravdb ui' makes another link"
 
 
 class Api:
@@ -74,10 +75,13 @@ class Api:
         if isinstance(params, Response):
             return params
         token = params.get("token")
-        cookie = self._guard.sign_ins.redeem(token) if isinstance(token, str) else None
+        try:
+            cookie = self._guard.sign_in(token) if isinstance(token, str) else None
+        except LibraVDBError as error:
+            return self._unreadable(request, error)
         if cookie is None:
             self._count_refusal()
-            return self._refused(request, 401, "this link was used or is too old: 'libravdb ui' makes another")
+            return self._refused(request, 401, _NOT_SIGNED_IN)
         response = result({"ok": True})
         self._set_cookie(response, cookie, int(SIGNED_IN_S))
         return response
@@ -130,12 +134,15 @@ class Api:
             self._count_refusal()
             return self._refused(request, 401, error.message, _CHALLENGE)
         except LibraVDBError as error:
-            _log.error("tokens cannot be read: %s", error)
-            return self._refused(request, 500, "the tokens of this daemon cannot be read; its log says why")
+            return self._unreadable(request, error)
         if caller.by_cookie and request.method not in _READING and request.headers.get(OWN_HEADER) != "1":
             self._count_refusal()
             return self._refused(request, 403, "requests of other pages are refused: X-LibraVDB: 1 is missing")
         return caller
+
+    def _unreadable(self, request: Request, error: LibraVDBError) -> Response:
+        _log.error("tokens cannot be read: %s", error)
+        return self._refused(request, 500, "the tokens of this daemon cannot be read; its log says why")
 
     def _is_known(self, request: Request) -> bool:
         try:

@@ -22,6 +22,7 @@ from libravdb_memory.serve.http.asking import Asking
 from libravdb_memory.serve.http.files import PageFiles
 from libravdb_memory.serve.http.guard import Guard
 from libravdb_memory.serve.http.hub import Hub
+from libravdb_memory.serve.http.readiness import Readiness
 
 _NOBODY = Access("nobody", frozenset())
 _ONLY_ONCE = ("host", "origin", "authorization", "cookie", "content-type")
@@ -76,6 +77,7 @@ class _Pages:
         self._asking = asking
         self._api = api
         self._files = PageFiles()
+        self._readiness = Readiness(asking)
 
     async def health(self, request: Request) -> Response:
         told = await self._asking.ask("health", {}, _NOBODY)
@@ -86,14 +88,7 @@ class _Pages:
         return JSONResponse({"ok": True, "message": "ok"}, 200, HEADERS)
 
     async def ready(self, request: Request) -> Response:
-        """What is wrong is told to the log and to those with a token."""
-        service = self._asking.service
-        if service.stopping.is_set() or not service.is_ready():
-            message = "draining" if service.stopping.is_set() else "starting"
-            return JSONResponse({"ok": False, "message": message}, 503, HEADERS)
-        told = await self._asking.ask("ready", {}, _NOBODY)
-        is_ready = told.result is not None
-        message = "ok" if is_ready else "store or model do not answer"
+        is_ready, message = await self._readiness.told()
         return JSONResponse({"ok": is_ready, "message": message}, 200 if is_ready else 503, HEADERS)
 
     async def metrics(self, request: Request) -> Response:

@@ -3,7 +3,8 @@
 Laws: a request names this machine by an address, as localhost, or by a name that the settings know: a page whose own
 name was made to point here (DNS rebinding) is refused. A request that a browser sends for a page comes from our own
 page, or is refused. A token is a bearer token of the daemon's file. Our own page has a cookie instead, which no script
-can read; what it asks for beside reading carries a header that a page of another origin cannot send.
+can read; what it asks for beside reading carries a header that a page of another origin cannot send. A page reaches as
+far as what it was signed in by, at every request anew; it is never the owner.
 """
 
 from __future__ import annotations
@@ -11,15 +12,16 @@ from __future__ import annotations
 import ipaddress
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from libravdb_memory.serve.access import Access, AccessDeniedError, Tokens
-from libravdb_memory.serve.signing import SignIns
+from libravdb_memory.serve.signing import SignIns, fingerprint
 
 _HOST = re.compile(r"(?P<name>\[[0-9A-Fa-f:.]{2,45}\]|[^\[\]:/@\s]{1,253})(?::(?P<port>\d{1,5}))?")
 _BEARER = re.compile(r"bearer +(?P<token>[A-Za-z0-9\-._~+/]+=*) *", re.IGNORECASE)
 _OWN_PAGE = ("same-origin", "none")
 """What a browser says of requests from our own page, and of those that a person typed."""
+_SIGNED_OUT = "this page is not signed in (any more): 'libravdb ui' opens it anew"
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,10 +78,29 @@ class Guard:
     def caller(self, headers: Mapping[str, str]) -> Caller:
         """By the token, or by the cookie where there is no token; AccessDeniedError without one that is known."""
         if "authorization" not in headers and (value := self.cookie_value(headers)):
-            if self.sign_ins.knows(value):
-                return Caller(PAGE, by_cookie=True)
-            raise AccessDeniedError("this page is not signed in (any more): 'libravdb ui' opens it anew")
+            if (by := self.sign_ins.signed_in_by(value)) is None:
+                raise AccessDeniedError(_SIGNED_OUT)
+            return Caller(self._access_of_page(by), by_cookie=True)
         return Caller(self.access(headers))
+
+    def sign_in(self, token: str) -> str | None:
+        """The value of a new cookie, by a one-time token or by one of the file; None for any other."""
+        if (cookie := self.sign_ins.redeem(token)) is not None:
+            return cookie
+        try:
+            self.tokens.access(token)
+        except AccessDeniedError:
+            return None
+        return self.sign_ins.admit(token)
+
+    def _access_of_page(self, by: str) -> Access:
+        """A token that was taken back, or got another secret, opens nothing any more."""
+        if not by:
+            return PAGE
+        for token in self.tokens.all():
+            if fingerprint(token.secret) == by:
+                return replace(token.access, is_owner=False)
+        raise AccessDeniedError(_SIGNED_OUT)
 
     def cookie_value(self, headers: Mapping[str, str]) -> str:
         for pair in headers.get("cookie", "").split(";"):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -20,6 +20,7 @@ MOST_ROWS = 500
 LONGEST_TEXT = 20_000
 _LOOKED_AT = 5_000
 """Changes among which the newest turns are looked for."""
+_MOST_USERS = 50
 _AFTER = "the cursor of the page before"
 _TEXT = "characters of each text, at most"
 
@@ -69,8 +70,16 @@ class Turns(OfSession):
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Latest:
     user_id: str | None = field(default=None, metadata={"help": "whose; of everybody otherwise"})
+    user_ids: tuple[str, ...] = field(
+        default=(), metadata={"help": f"whose, where there are several, up to {_MOST_USERS}"}
+    )
     limit: int = field(default=50, metadata={"help": f"how many at most, up to {MOST_ROWS}"})
     text_limit: int = field(default=600, metadata={"help": _TEXT})
+
+    @property
+    def namespaces(self) -> frozenset[str]:
+        """Empty for everybody."""
+        return frozenset(resolve_namespace(name) for name in (self.user_id or "", *self.user_ids) if name.strip())
 
 
 def own(_: Service, params: OfUser) -> frozenset[str]:
@@ -78,7 +87,7 @@ def own(_: Service, params: OfUser) -> frozenset[str]:
 
 
 def one_or_all(_: Service, params: Latest) -> frozenset[str]:
-    return EVERYTHING if not (params.user_id or "").strip() else frozenset({resolve_namespace(params.user_id)})
+    return params.namespaces or EVERYTHING
 
 
 def check_bounds(limit: int, text_limit: int = 0) -> None:
@@ -191,26 +200,35 @@ def tail_form(service: Service, namespace: str, session: str) -> dict[str, Json]
 
 
 def latest_turns(service: Service, params: Latest) -> Result:
-    """Of one user from that history; of everybody from the end of the change log."""
+    """Of some users from their histories; of everybody from the end of the change log."""
     check_bounds(params.limit, params.text_limit)
+    if len(params.namespaces) > _MOST_USERS:
+        raise InvalidInputError("userIds", f"may name up to {_MOST_USERS}")
     store, sequence = service.store, service.store.status().sequence
-    if (params.user_id or "").strip():
-        collection = history_of(resolve_namespace(params.user_id))
-        found: Sequence[Record] = store.page(collection, limit=params.limit, newest_first=True).records
+    if params.namespaces:
+        found = _newest_of(store, params.namespaces, params.limit)
     else:
         found = _newest_of_all(store, sequence, params.limit)
     return {"turns": turn_rows(store, service.memory.counter, found, params.text_limit), "sequence": sequence}
 
 
+def _newest_of(store: Store, namespaces: Iterable[str], limit: int) -> list[Record]:
+    pages = (store.page(history_of(name), limit=limit, newest_first=True).records for name in namespaces)
+    return sorted((record for page in pages for record in page), key=lambda record: -record.ref)[:limit]
+
+
 def _newest_of_all(store: Store, sequence: int, limit: int) -> list[Record]:
-    changes = store.changes_since(max(sequence - _LOOKED_AT, 0), _LOOKED_AT)
-    refs = list(dict.fromkeys(change.ref for change in reversed(changes) if change.kind == "put" and change.searchable))
+    """Most changes are turns, so few are looked at first, and many only where those hold too few."""
     found: list[Record] = []
-    for start in range(0, len(refs), 2 * limit):
-        records = store.fetch(refs[start : start + 2 * limit])
-        found += [record for record in records.values() if namespace_of(record.collection) is not None]
-        if len(found) >= limit:
-            break
+    until, looked_at = sequence, 0
+    while until > 0 and looked_at < _LOOKED_AT and len(found) < limit:
+        count = min(max(2 * limit, looked_at), until)
+        changes = [change for change in store.changes_since(until - count, count) if change.sequence <= until]
+        puts = [change.ref for change in reversed(changes) if change.kind == "put" and change.searchable]
+        records = store.fetch(list(dict.fromkeys(puts)))
+        known = {record.ref for record in found}
+        found += [one for one in records.values() if one.ref not in known and namespace_of(one.collection) is not None]
+        until, looked_at = until - count, looked_at + count
     return found[:limit]
 
 
