@@ -146,6 +146,10 @@ class Raw:
                 return told
         raise AssertionError("the server has ended")
 
+    def lines(self, count: int) -> list[Any]:
+        assert self.process.stdout is not None
+        return [json.loads(self.process.stdout.readline()) for _ in range(count)]
+
     def end(self) -> int:
         assert self.process.stdin is not None and self.process.stdout is not None
         self.process.stdin.close()
@@ -183,6 +187,18 @@ def test_the_handshake_waits_neither_for_a_store_nor_for_a_daemon(home: Path) ->
         raw.send(b'{"jsonrpc":"2.0","id":2,"method":"tools/list"}')
         assert len(raw.answer(2)["result"]["tools"]) == 6
         assert raw.end() == 0
+
+
+PING = b'{"jsonrpc":"2.0","id":2,"method":"ping"}'
+
+
+def test_every_request_is_answered_once(home: Path) -> None:
+    """Also the first, which is answered before the library hears it."""
+    raw = Raw(home, "--embedded")
+    for line in (INITIALIZE, b'{"jsonrpc":"2.0","method":"notifications/initialized"}', PING):
+        raw.send(line)
+    assert [told["id"] for told in raw.lines(2)] == [1, 2]
+    assert raw.end() == 0
 
 
 def test_lines_that_are_no_messages_end_nothing(home: Path) -> None:

@@ -13,12 +13,14 @@ import sys
 import time
 from collections.abc import Generator
 from contextlib import contextmanager
-from typing import IO
+from typing import IO, TYPE_CHECKING
 
 import click
 
-from libravdb_memory.store.protocol import Progress
 from libravdb_memory.wording import counted
+
+if TYPE_CHECKING:
+    from libravdb_memory.store.protocol import Progress
 
 _BAR_CELLS = 28
 _FRAME_S = 0.08

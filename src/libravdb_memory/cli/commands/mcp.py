@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import gc
 import sys
+from collections.abc import Generator
+from contextlib import contextmanager
 
 import click
 
@@ -35,20 +37,31 @@ def mcp(invocation: Invocation, user: str | None, session: str | None, address: 
     """
     config = load_config(overrides={"db_path": invocation.db, "mcp.user": user, "mcp.session": session})
     alone = embedded or invocation.db is not None
-    gc.disable()  # the protocol's library makes thousands of objects, all to stay; looking through them takes a tenth
-    from libravdb_memory.mcp_server.tools import Place
-
-    place = Place(config.mcp.user.strip(), config.mcp.session.strip())
     if address is None:
-        from libravdb_memory.mcp_server.stdio import serve_stdio
+        from libravdb_memory.mcp_server.wire import Wire
 
-        gc.enable()
-        serve_stdio(config, place, embedded=alone)
+        wire = Wire.taken()
+        wire.give_way()
+        with _without_looking_for_garbage():
+            from libravdb_memory.mcp_server.stdio import serve_stdio
+            from libravdb_memory.mcp_server.tools import Place
+        serve_stdio(config, Place(config.mcp.user.strip(), config.mcp.session.strip()), wire, embedded=alone)
     else:
-        from libravdb_memory.mcp_server.http import serve_http
-
-        gc.enable()
+        with _without_looking_for_garbage():
+            from libravdb_memory.mcp_server.http import serve_http
+            from libravdb_memory.mcp_server.tools import Place
+        place = Place(config.mcp.user.strip(), config.mcp.session.strip())
         serve_http(config, place, address, _tell, embedded=alone)
+
+
+@contextmanager
+def _without_looking_for_garbage() -> Generator[None]:
+    """The protocol's library makes thousands of objects, all to stay; looking through them takes a tenth."""
+    gc.disable()
+    try:
+        yield
+    finally:
+        gc.enable()
 
 
 def _tell(address: str) -> None:
