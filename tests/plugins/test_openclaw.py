@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import math
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -15,7 +17,7 @@ import pytest
 from tests.serve.process import Daemon, short_folder
 
 from libravdb_memory import load_config
-from libravdb_memory.cli.openclaw_host import PLUGIN, HostFiles, examine_host
+from libravdb_memory.cli.openclaw_host import PLUGIN, SPOOL_LIMIT, HostFiles, examine_host
 from libravdb_memory.doctor import Finding
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -94,7 +96,7 @@ def tmp_path() -> Iterator[Path]:
 @pytest.fixture
 def look(tmp_path: Path) -> Look:
     def looked(host: dict[str, Any] | None, version: str | None = "OpenClaw 2026.9.6 (abc)", **more: str) -> Any:
-        files = HostFiles(tmp_path / "openclaw.json")
+        files = HostFiles(tmp_path / "openclaw.json", tmp_path / "spool")
         if host is not None:
             files.config.write_text(json.dumps(host))
         config = load_config(environ={"LIBRAVDB_HOME": str(tmp_path / "home"), **more})
@@ -167,6 +169,49 @@ def test_the_daemon_is_asked_for_also_where_the_host_has_no_configuration(
         assert look(None)["endpoint"].mark == "ok"
     finally:
         daemon.end()
+
+
+def test_what_waits_for_the_daemon_and_what_it_refused_is_told(look: Look, tmp_path: Path) -> None:
+    spool = tmp_path / "spool"
+    assert "spool" not in look(host_of(tmp_path))
+    spool.mkdir()
+    for number in range(3):
+        (spool / f"00{number}-1-1.json").write_text("{}")
+    (spool / ".003-1-1.json").write_text("half")
+    waiting = look(host_of(tmp_path))["spool"]
+    assert waiting.mark == "note" and waiting.detail.startswith("3 calls of the plugin wait")
+    (spool / "refused").mkdir()
+    (spool / "refused" / "004-1-1.json").write_text("{}")
+    refused = look(host_of(tmp_path))["spool"]
+    assert refused.mark == "note" and refused.detail.startswith("1 call refused")
+
+
+def test_a_spool_without_room_is_a_problem(look: Look, tmp_path: Path) -> None:
+    (tmp_path / "spool").mkdir()
+    with (tmp_path / "spool" / "001-1-1.json").open("wb") as large:
+        large.truncate(SPOOL_LIMIT)
+    found = look(host_of(tmp_path))["spool"]
+    assert found.mark == "problem" and "full" in found.detail and "daemon start" in (found.remedy or "")
+
+
+def test_the_doctor_knows_the_plugin_s_own_bound() -> None:
+    factors = re.findall(r"const MOST_BYTES = ([\d *]+);", (FOLDER / "src" / "spool.js").read_text())
+    assert math.prod(map(int, factors[0].split("*"))) == SPOOL_LIMIT
+
+
+@pytest.mark.parametrize(
+    ("told", "config", "spool"),
+    [
+        ({}, ".openclaw/openclaw.json", ".openclaw"),
+        ({"OPENCLAW_STATE_DIR": "~/s"}, "s/openclaw.json", "s"),
+        ({"OPENCLAW_STATE_DIR": "~/s", "OPENCLAW_CONFIG_PATH": "~/c.json"}, "c.json", "s"),
+    ],
+)
+def test_the_host_s_files_are_where_its_environment_says(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, told: dict[str, str], config: str, spool: str
+) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    assert HostFiles.found(told) == HostFiles(tmp_path / config, tmp_path / spool / PLUGIN / "spool")
 
 
 def test_nothing_of_the_host_s_secrets_is_told(look: Look, tmp_path: Path) -> None:

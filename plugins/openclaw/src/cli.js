@@ -29,8 +29,8 @@ export function commands(root, link) {
   const owned = (/** @type {string} */ name, /** @type {string} */ about) =>
     root.command(name).description(about).option("--user <name>", "whose memory").option("--agent <id>", "the memory of this agent");
 
-  root.command("status").description("Say whether the daemon answers, and what it holds").action(() =>
-    run(async () => ({ endpoint: link.settings.endpoint, waiting: await link.spool.waiting(), ...(await ask("status", {})) })),
+  root.command("status").description("Say whether the daemon answers, what it holds, and what waits for it").action(() =>
+    run(async () => ({ endpoint: link.settings.endpoint, spool: await link.spool.state(), ...(await ask("status", {}).catch(unanswered)) })),
   );
   owned("search", "Find what was said").argument("<query>", "the question").option("--limit <n>", "how many", "6").action((query, options) =>
     run(() => search(link, whose(options), query, Number(options.limit))),
@@ -61,6 +61,12 @@ export function commands(root, link) {
   /** @param {string} method @param {object} params */
   function ask(method, params) {
     return link.daemon.call(method, params, PATIENCE);
+  }
+
+  /** @param {Error} error */
+  function unanswered(error) {
+    process.exitCode = 1;
+    return { ok: false, error: error.message };
   }
 
   /** @param {() => Promise<unknown>} work */

@@ -3,7 +3,8 @@
  *
  * Laws: no method fails because the daemon is away, slow or ill; the host then goes on with its own messages. An
  * instance lives for one turn and holds nothing. What a prompt consists of is the daemon's decision alone. A turn that is
- * refused for good is laid aside and counts as committed: the host would deliver it again and again.
+ * refused for good is laid aside and counts as committed: the host would deliver it again and again. Only a turn that
+ * neither daemon nor disk takes is given back to the host, by throwing: it keeps the turn and delivers it again.
  */
 import { createHash } from "node:crypto";
 import { Refused } from "./daemon.js";
@@ -58,8 +59,8 @@ export function engine(link) {
 
     /** @param {TurnParams} params @returns {Promise<{ status: "committed" | "duplicate" }>} */
     async commitTurn(params) {
-      const stored = params.isHeartbeat ? undefined : await delivered(link, params, params.advancementKey ?? "", params.messages);
       link.windows.end(params.sessionId);
+      const stored = params.isHeartbeat ? undefined : await delivered(link, params, params.advancementKey ?? "", params.messages);
       return { status: stored?.fresh === 0 ? "duplicate" : "committed" };
     },
 
@@ -71,16 +72,10 @@ export function engine(link) {
       link.windows.end(params.sessionId);
     },
 
-    /** @param {Conversation & { message: Message, isHeartbeat?: boolean }} params */
+    /** Required of every engine, called where there is no afterTurn. @param {Conversation & { message: Message, isHeartbeat?: boolean }} params */
     async ingest(params) {
       await this.afterTurn({ ...params, messages: [params.message] });
       return { ingested: !params.isHeartbeat };
-    },
-
-    /** @param {TurnParams} params */
-    async ingestBatch(params) {
-      await this.afterTurn({ ...params, prePromptMessageCount: 0 });
-      return { ingestedCount: params.isHeartbeat ? 0 : params.messages.length };
     },
 
     async maintain() {

@@ -4,9 +4,10 @@
  * Laws: once `say` returns, the daemon has it or the disk does. It arrives in the order in which it was said, whatever
  * the clock does, at least once; everything that waits here carries a key or may be repeated, so it counts once. What the
  * daemon refuses for good is laid aside in `refused` and blocks nothing. One file holds one call, written whole or not at
- * all.
+ * all. The folder stays within its bound: what finds no room is refused with `Full`, never dropped in silence, and what
+ * is there stays.
  */
-import { mkdir, open, readFile, readdir, rename, unlink } from "node:fs/promises";
+import { mkdir, open, readFile, readdir, rename, stat, unlink } from "node:fs/promises";
 import { join } from "node:path";
 import { Refused } from "./daemon.js";
 
@@ -15,13 +16,19 @@ import { Refused } from "./daemon.js";
 
 const AT_ONCE_MS = 2000;
 const REFUSED = "refused";
+const MOST_BYTES = 128 * 1024 * 1024;
+const BLOCK = 4096; // what a file takes of a disk at least
+
+/** No room for another call: whoever said it must keep it. */
+export class Full extends Error {}
 
 export class Spool {
-  /** @param {string} folder @param {Daemon} daemon @param {(text: string) => void} warn */
-  constructor(folder, daemon, warn) {
+  /** @param {string} folder @param {Daemon} daemon @param {(text: string) => void} warn @param {number} [limit] in bytes */
+  constructor(folder, daemon, warn, limit = MOST_BYTES) {
     this.folder = folder;
     this.daemon = daemon;
     this.warn = warn;
+    this.limit = limit;
     this.count = 0;
     this.lastMoment = 0;
     this.mayWait = true;
@@ -52,9 +59,12 @@ export class Spool {
     return this.mayWait ? this.inTurn(() => this.deliver()) : Promise.resolve(true);
   }
 
-  /** How many calls wait. */
-  async waiting() {
-    return (await this.names()).length;
+  /** What waits, what was refused for good, and how full the folder is. */
+  async state() {
+    const waiting = await namesIn(this.folder);
+    const refused = await namesIn(join(this.folder, REFUSED));
+    const bytes = await this.measure();
+    return { waiting: waiting.length, refused: refused.length, bytes, limit: this.limit, full: bytes + BLOCK > this.limit };
   }
 
   /** @template T @param {() => Promise<T>} work @returns {Promise<T>} */
@@ -66,40 +76,59 @@ export class Spool {
 
   /** @param {Call} call */
   async keep(call) {
-    await this.write(this.folder, await this.nextName(), call);
+    await this.write(this.folder, call);
     this.mayWait = true;
   }
 
   /** Keep, beside what waits, what would be refused again; say why. @param {Call} call @param {string} reason */
   async keepAside(call, reason) {
     this.warn(`${call.method} was refused and laid aside: ${reason}`);
-    await this.write(join(this.folder, REFUSED), await this.nextName(), call);
+    await this.write(join(this.folder, REFUSED), call).catch((error) => this.warn(`it is in the host's transcript alone: ${error.message}`));
   }
 
   /** After every name that waits: a clock may step back, and other processes of the host write here too. */
   async nextName() {
-    const newest = Number.parseInt((await this.names()).at(-1) ?? "0", 10);
+    const newest = Number.parseInt((await namesIn(this.folder)).at(-1) ?? "0", 10);
     this.lastMoment = Math.max(Date.now(), newest + 1, this.lastMoment + 1);
     return `${`${this.lastMoment}`.padStart(15, "0")}-${`${++this.count}`.padStart(8, "0")}-${process.pid}.json`;
   }
 
-  /** @param {string} folder @param {string} name @param {Call} call */
-  async write(folder, name, call) {
+  /** @param {string} folder @param {Call} call */
+  async write(folder, call) {
+    const text = JSON.stringify(call);
+    await this.mustFit(onDisk(Buffer.byteLength(text)));
     await mkdir(folder, { recursive: true, mode: 0o700 });
+    const name = await this.nextName();
     const beside = join(folder, `.${name}`);
-    const file = await open(beside, "wx", 0o600);
     try {
-      await file.writeFile(JSON.stringify(call));
-      await file.sync();
-    } finally {
-      await file.close();
+      await written(beside, text);
+      await rename(beside, join(folder, name));
+    } catch (error) {
+      await unlink(beside).catch(() => {});
+      throw error;
     }
-    await rename(beside, join(folder, name));
+    await settled(folder);
+  }
+
+  /** @param {number} size */
+  async mustFit(size) {
+    if ((await this.measure()) + size <= this.limit) return;
+    const reason = `${this.folder} is full (${this.limit} bytes)`;
+    this.warn(`nothing more can wait for the daemon: ${reason}; 'libravdb openclaw doctor' says more`);
+    throw new Full(reason);
+  }
+
+  /** Anew each time: other processes of the host write here too. */
+  async measure() {
+    const folders = [this.folder, join(this.folder, REFUSED)];
+    const paths = await Promise.all(folders.map(async (folder) => (await namesIn(folder)).map((name) => join(folder, name))));
+    const sizes = await Promise.all(paths.flat().map((path) => stat(path).then((found) => onDisk(found.size), () => 0)));
+    return sizes.reduce((sum, size) => sum + size, 0);
   }
 
   async deliver() {
     if (!this.mayWait) return true;
-    const names = await this.names();
+    const names = await namesIn(this.folder);
     const until = Date.now() + AT_ONCE_MS;
     for (const name of names) {
       if (Date.now() > until || !(await this.deliverOne(name))) return false;
@@ -132,12 +161,36 @@ export class Spool {
     await mkdir(join(this.folder, REFUSED), { recursive: true, mode: 0o700 });
     await rename(join(this.folder, name), join(this.folder, REFUSED, name));
   }
+}
 
-  async names() {
-    try {
-      return (await readdir(this.folder)).filter((name) => /^\d.*\.json$/.test(name)).sort();
-    } catch {
-      return [];
-    }
+/** The calls in a folder, oldest first. @param {string} folder */
+async function namesIn(folder) {
+  try {
+    return (await readdir(folder)).filter((name) => /^\d.*\.json$/.test(name)).sort();
+  } catch {
+    return [];
   }
+}
+
+/** @param {number} size */
+function onDisk(size) {
+  return Math.ceil(size / BLOCK) * BLOCK;
+}
+
+/** @param {string} path @param {string} text */
+async function written(path, text) {
+  const file = await open(path, "wx", 0o600);
+  try {
+    await file.writeFile(text);
+    await file.sync();
+  } finally {
+    await file.close();
+  }
+}
+
+/** The folder's own entries, where a system lets folders be synced. @param {string} folder */
+async function settled(folder) {
+  const opened = await open(folder, "r").catch(() => undefined);
+  await opened?.sync().catch(() => {});
+  await opened?.close();
 }

@@ -21,26 +21,30 @@ from libravdb_memory.doctor import Finding
 from libravdb_memory.serve.endpoint import default_endpoint
 from libravdb_memory.serve.running import ask
 from libravdb_memory.sources.settings import split_name
+from libravdb_memory.wording import counted
 
 PLUGIN = "libravdb-memory"
 OLDEST, DURABLE_TURNS = (2026, 7, 35), (2026, 8, 1)
 _SLOTS = ("memory", "contextEngine")
 _PATIENCE_S = 60
+SPOOL_LIMIT, _BLOCK = 128 * 1024 * 1024, 4096
+"""As the plugin bounds its folder, in what files take of a disk."""
 Object = Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
 class HostFiles:
-    """Where a host keeps its configuration."""
+    """Where a host keeps its configuration, and where the plugin keeps what waits for the daemon."""
 
     config: Path
+    spool: Path
 
     @classmethod
     def found(cls, environ: Mapping[str, str]) -> HostFiles:
-        if given := environ.get("OPENCLAW_CONFIG_PATH", "").strip():
-            return cls(Path(given))
-        state = environ.get("OPENCLAW_STATE_DIR", "").strip()
-        return cls((Path(state) if state else Path.home() / ".openclaw") / "openclaw.json")
+        told = environ.get("OPENCLAW_STATE_DIR", "").strip()
+        state = Path(told).expanduser() if told else Path.home() / ".openclaw"
+        config = environ.get("OPENCLAW_CONFIG_PATH", "").strip()
+        return cls(Path(config).expanduser() if config else state / "openclaw.json", state / PLUGIN / "spool")
 
 
 def examine_host(config: Config, files: HostFiles, version: Callable[[], str | None]) -> Iterator[Finding]:
@@ -56,6 +60,7 @@ def examine_host(config: Config, files: HostFiles, version: Callable[[], str | N
     yield from (_slot(name, _part(plugins, "slots").get(name)) for name in _SLOTS)
     yield _memory_core(plugins)
     yield _endpoint(config, _part(_part(_part(plugins, "entries"), PLUGIN), "config"))
+    yield from _spool(files.spool)
     yield _rules(config, told, files)
 
 
@@ -135,6 +140,31 @@ def _endpoint(config: Config, settings: Object) -> Finding:
         moved = "" if home == config.home else f"LIBRAVDB_HOME={home} "
         return Finding("problem", "endpoint", f"nobody answers at {endpoint}", f"{moved}libravdb daemon start")
     return Finding("ok", "endpoint", f"{endpoint}, version {health.get('version')}")
+
+
+def _spool(folder: Path) -> Iterator[Finding]:
+    """What waits for the daemon and what it refused; nothing when there is neither."""
+    waiting, refused = _calls(folder), _calls(folder / "refused")
+    taken = sum(-(-size // _BLOCK) * _BLOCK for size in (*waiting, *refused))
+    if taken + _BLOCK > SPOOL_LIMIT:
+        detail = f"{folder} is full: turns are no longer kept for the daemon"
+        yield Finding(
+            "problem", "spool", detail, "libravdb daemon start, then talk; or look through refused and empty it"
+        )
+    elif waiting:
+        detail = f"{counted(len(waiting), 'call')} of the plugin wait in {folder}"
+        yield Finding("note", "spool", detail, "they are delivered with the next turns while the daemon answers")
+    if refused:
+        detail = f"{counted(len(refused), 'call')} refused for good in {folder / 'refused'}"
+        yield Finding("note", "spool", detail, "the host's log says why; delete them when they are of no use")
+
+
+def _calls(folder: Path) -> list[int]:
+    """Sizes of the calls that the plugin keeps in a folder."""
+    try:
+        return [path.stat().st_size for path in folder.glob("[0-9]*.json")]
+    except OSError:
+        return []
 
 
 def _rules(config: Config, told: object, files: HostFiles) -> Finding:

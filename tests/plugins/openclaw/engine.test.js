@@ -1,10 +1,11 @@
 import assert from "node:assert/strict";
-import { readFileSync, readdirSync } from "node:fs";
+import { readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import test from "node:test";
 import { assistant, delivered, kill, linkTo, stage, start, texts, user, wire } from "./daemon.js";
 import { Refused, Unavailable } from "../../../plugins/openclaw/src/daemon.js";
 import { engine } from "../../../plugins/openclaw/src/engine.js";
+import { Full } from "../../../plugins/openclaw/src/spool.js";
 
 const A = { sessionId: "s1", sessionKey: "agent:main:a" };
 const turn = (key, ...said) => ({ ...A, advancementKey: key, messages: said.map((text, place) => (place % 2 ? assistant(text, 1000 + place) : user(text, 1000 + place))) });
@@ -147,7 +148,7 @@ test("a call that no version of the daemon knows is laid aside, and the turns be
   await made.link.spool.keep({ method: "unknown_future_method", params: {} });
   for (const said of ["one", "two"]) await made.engine.commitTurn(turn(said, said));
   assert.deepEqual(await texts(made, "s1"), ["one", "two"]);
-  assert.equal(await made.link.spool.waiting(), 0);
+  assert.equal((await made.link.spool.state()).waiting, 0);
   assert.ok(made.warnings.some((text) => text.includes("laid aside")));
 });
 
@@ -197,6 +198,56 @@ test("a message larger than a frame is laid aside with a warning, and the rest o
   const [aside, ...more] = readdirSync(join(made.folder, "spool", "refused"));
   assert.ok(aside && more.length === 0);
   assert.equal(JSON.parse(readFileSync(join(made.folder, "spool", "refused", aside), "utf8")).params.messages.length, 1);
+});
+
+test("a full spool gives turns back to the host, says so, keeps what it has, and takes turns again when it was delivered", async (t) => {
+  const made = await stage(t, {}, { alone: true });
+  await kill(made);
+  made.link.spool.limit = 3 * 4096;
+  for (const key of ["k1", "k2", "k3"]) assert.deepEqual(await made.engine.commitTurn(turn(key, key)), { status: "committed" });
+  const before = readdirSync(join(made.folder, "spool"));
+  await assert.rejects(made.engine.commitTurn(turn("k4", "k4")), Full);
+  await made.engine.afterTurn({ ...A, messages: [user("an older host goes on", 9)], prePromptMessageCount: 0 });
+  assert.deepEqual(readdirSync(join(made.folder, "spool")), before, "nothing makes way, nothing is left half written");
+  assert.equal(made.warnings.filter((text) => text.includes("nothing more can wait")).length, 2, "said for each, not once a minute");
+  assert.deepEqual(await made.link.spool.state(), { waiting: 3, refused: 0, bytes: 3 * 4096, limit: 3 * 4096, full: true });
+  await start(made);
+  await delivered(made.link);
+  assert.deepEqual(await engine(made.link).commitTurn(turn("k4", "k4")), { status: "committed" }, "as the host delivers it again");
+  assert.deepEqual(await texts(made, "s1"), ["k1", "k2", "k3", "k4"]);
+  await kill(made);
+  assert.deepEqual(await made.engine.commitTurn(turn("k5", "k5")), { status: "committed" }, "there is room again");
+});
+
+test("what another process spooled counts too", async (t) => {
+  const made = await stage(t, {}, { alone: true });
+  await kill(made);
+  const other = linkTo(made);
+  made.link.spool.limit = 2 * 4096;
+  await made.engine.commitTurn(turn("k1", "one"));
+  await other.spool.keep({ method: "after_turn", params: {} });
+  await assert.rejects(made.engine.commitTurn(turn("k2", "two")), Full);
+  other.daemon.close();
+});
+
+test("a turn that no disk takes stays with the host, and leaves nothing behind", async (t) => {
+  const made = await stage(t, {}, { alone: true });
+  await kill(made);
+  writeFileSync(join(made.folder, "spool"), "no folder");
+  await assert.rejects(made.engine.commitTurn(turn("k1", "one")));
+  rmSync(join(made.folder, "spool"));
+  await start(made);
+  while (Date.now() < made.link.daemon.notBefore) await made.engine.assemble({ ...A, messages: [], tokenBudget: 8000 });
+  assert.deepEqual(await made.engine.commitTurn(turn("k1", "one")), { status: "committed" });
+  assert.deepEqual(await texts(made, "s1"), ["one"]);
+});
+
+test("what the daemon refuses for good blocks nothing, also when there is no room to lay it aside", async (t) => {
+  const made = await stage(t);
+  made.link.spool.limit = 0;
+  await made.engine.commitTurn(turn("k1", "said"));
+  assert.deepEqual(await made.engine.commitTurn(turn("k1", "said otherwise")), { status: "committed" });
+  assert.ok(made.warnings.some((text) => text.includes("in the host's transcript alone")));
 });
 
 test("a turn that the daemon refuses is laid aside, and the host need not deliver it again", async (t) => {

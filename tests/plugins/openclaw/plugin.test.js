@@ -126,8 +126,14 @@ test("the commands ask the daemon, and erase only when told twice", async (t) =>
   assert.deepEqual(kept.results.map((dream) => dream.metadata.source_doc), [realpathSync(diary)], "its name is where it is");
   await run.export({});
   await run.flush({ yes: true });
-  const [status, found, journal, refused, promoted, exported, flushed] = printed;
+  await kill(made);
+  await made.engine.commitTurn({ sessionId: "s", sessionKey: "agent:main:a", advancementKey: "k2", messages: [user("Later.", 2)] });
+  await run.status();
+  assert.equal(process.exitCode, 1);
+  process.exitCode = 0;
+  const [status, found, journal, refused, promoted, exported, flushed, away] = printed;
   assert.equal(status.turns, 1);
+  assert.deepEqual([status.ok, status.spool.waiting, away.ok, away.spool.waiting, away.spool.full], [true, 0, false, 1, false]);
   assert.match(found[0].snippet, /north gate/);
   assert.ok(Array.isArray(journal.results) && /--yes/.test(refused) && promoted.promoted === 1);
   assert.ok(Array.isArray(exported.records) && flushed.ok && flushed.namespace === made.user);
