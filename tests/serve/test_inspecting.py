@@ -137,6 +137,29 @@ def test_the_latest_turns_are_those_of_all_sessions_in_order_of_arrival(call: Ca
 # ── the graph ────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
+def test_the_latest_turns_of_some_users_are_theirs_alone_newest_first(call: Call, ask: Call) -> None:
+    for number in range(9):
+        user = "abc"[number % 3]
+        call(
+            "ingest_message", userId=user, sessionId="s", id=f"{user}{number}", ts=1000 + number, text=f"Note {number}"
+        )
+    told = call("latest_turns", userIds=["a", "b"], limit=5)["turns"]
+    assert [turn["id"] for turn in told] == ["b7", "a6", "b4", "a3", "b1"]
+    of_a = Access("reader", frozenset({"a"}))
+    assert {turn["userId"] for turn in call("latest_turns", of_a, userIds=["a"])["turns"]} == {"a"}
+    assert ask("latest_turns", {"userIds": ["a", "b"]}, of_a)["error"]["code"] == DENIED
+    assert ask("latest_turns", {"userIds": ["a"], "userId": "b"}, of_a)["error"]["code"] == DENIED
+    assert ask("latest_turns", {"userIds": [f"u{number}" for number in range(51)]})["error"]["code"] == INVALID
+
+
+def test_the_latest_turns_are_found_below_many_changes_of_other_kinds(call: Call) -> None:
+    talk(call, count=4)
+    for _ in range(30):
+        call("assemble_context", userId="ada", sessionId="s1", prompt="deploy?", budget=300)
+    assert [turn["id"] for turn in call("latest_turns", limit=4)["turns"]] == [f"s1-{n:03}" for n in (3, 2, 1, 0)]
+    assert len(call("latest_turns", limit=500)["turns"]) == 4
+
+
 def test_the_graph_of_a_session_names_every_summary_its_children_and_its_parent(service: Service, call: Call) -> None:
     ids = talk(call, count=90)
     assert service.memory.wait(60)
@@ -255,6 +278,28 @@ def test_a_search_tells_the_addends_of_each_score(service: Service, call: Call) 
         "user"
     }
     assert bar_of(None, {}) == bar_of(0.5, {"weight": 1.0}) == {}
+
+
+def test_the_pages_of_a_search_are_one_ranking_without_gaps_or_repetitions(
+    service: Service, call: Call, ask: Call
+) -> None:
+    talk(call, count=30)
+    assert service.memory.wait(30)
+    asked = {"userId": "ada", "query": "which release of the importer?"}
+    whole = call("search_explained", **asked, k=200)
+    assert whole["total"] == len(whole["results"]) == 30 and whole["cursor"] is None
+    paged = all_pages(call, "search_explained", "results", **asked, k=7)
+    assert [hit["id"] for hit in paged] == [hit["id"] for hit in whole["results"]]
+    assert [hit["score"] for hit in paged] == pytest.approx([hit["score"] for hit in whole["results"]], abs=1e-3)
+    assert call("search_explained", **asked, after="30") | {"tookMs": 0} == {
+        "results": [],
+        "total": 30,
+        "cursor": None,
+        "degraded": whole["degraded"],
+        "tookMs": 0,
+    }
+    for wrong in ({"after": "-1"}, {"after": "x"}, {"after": "²"}, {"k": 0}, {"k": 201}):
+        assert ask("search_explained", asked | wrong)["error"]["code"] == INVALID
 
 
 # ── rules and the gate ───────────────────────────────────────────────────────────────────────────────────────────

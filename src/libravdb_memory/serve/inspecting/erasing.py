@@ -23,6 +23,8 @@ from libravdb_memory.summaries import node_of
 
 _SAMPLE = 5
 _NAMED = 50
+_PATIENCE_S = 0.1
+"""For reading receipts; those that were not read by then are not counted, and the answer says so."""
 
 
 def erase_preview(service: Service, params: Forget) -> Result:
@@ -43,7 +45,7 @@ def _of_turn(service: Service, namespace: str, session: str | None, turn_id: str
     derived = derived_from(store, record)
     said = [found.text for found in (record, *derived.rules, *derived.summaries)]
     made: tuple[tuple[str, Sequence[Record]], ...] = (("summary", derived.summaries), ("rule", derived.rules))
-    receipts, all_read = service.memory.quoting(Selection(keys=(key,)), said)
+    receipts, all_read = service.memory.quoting(Selection(keys=(key,)), said, _PATIENCE_S)
     below = {name for found in derived.summaries for name in _turns_below(store, found)}
     return _told(
         service,
@@ -71,9 +73,11 @@ def _turns_below(store: Store, summary: Record) -> tuple[str, ...]:
 def _of_session(service: Service, namespace: str, session: str) -> Result:
     """All sessions that the conversation of this name had, as with memory_forget."""
     store, names = service.store, epochs.names(service.store, namespace, session)
-    turns, summaries, rules = (
+    spoken = [count_of(store, history_of(namespace), name) for name in names]
+    turns = sum(spoken)
+    summaries, rules = (
         sum(count_of(store, collection, name) for name in names)
-        for collection in (history_of(namespace), summaries_of(namespace), guidance_of(namespace))
+        for collection in (summaries_of(namespace), guidance_of(namespace))
     )
     copies = sum(1 for name in names for _ in copies_of_session(store, namespace, name))
     if not turns + summaries + rules + copies:
@@ -83,10 +87,10 @@ def _of_session(service: Service, namespace: str, session: str) -> Result:
     return _told(
         service,
         turns=turns,
-        sessions=sum(1 for name in names if count_of(store, history_of(namespace), name)),
+        sessions=sum(1 for count in spoken if count),
         summaries=summaries,
         rules=rules,
-        receipts=service.memory.quoting(Selection(groups=groups))[0],
+        receipts=service.memory.quoting(Selection(groups=groups), patience_s=_PATIENCE_S)[0],
         receipts_exact=False,
         copies=copies,
         sample=sample,

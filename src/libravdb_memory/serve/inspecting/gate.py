@@ -18,7 +18,7 @@ from libravdb_memory.serve.service import Service
 from libravdb_memory.store.protocol import Store
 from libravdb_memory.usage import USE
 
-MOST_JUDGED = 20_000
+MOST_JUDGED = 5_000
 MOST_BINS = 100
 TARGET = 0.5
 """The share of useful turns from which a score counts as worth keeping."""

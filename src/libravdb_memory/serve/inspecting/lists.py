@@ -213,8 +213,11 @@ def latest_turns(service: Service, params: Latest) -> Result:
 
 
 def _newest_of(store: Store, namespaces: Iterable[str], limit: int) -> list[Record]:
-    pages = (store.page(history_of(name), limit=limit, newest_first=True).records for name in namespaces)
-    return sorted((record for page in pages for record in page), key=lambda record: -record.ref)[:limit]
+    """Of one in the order in which they came; of several in that of their times, for nothing else is common to them."""
+    pages = [store.page(history_of(name), limit=limit, newest_first=True).records for name in sorted(namespaces)]
+    if len(pages) == 1:
+        return list(pages[0])
+    return sorted((record for page in pages for record in page), key=lambda record: -record.ts)[:limit]
 
 
 def _newest_of_all(store: Store, sequence: int, limit: int) -> list[Record]:
