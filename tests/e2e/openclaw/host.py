@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import http.client
 import json
 import os
 import signal
@@ -36,8 +38,9 @@ class Program:
     entry: Path
 
     @property
-    def modules(self) -> Path:
-        return self.entry.parent.parent
+    def commits_turns(self) -> bool:
+        """Whether it calls commitTurn, keeps turns until they are committed, and asks for consent to a plugin."""
+        return tuple(map(int, self.version.split("."))) >= (2026, 8, 1)
 
 
 def install(version: str) -> Program:
@@ -159,27 +162,41 @@ class Host:
             gateway.wait()
 
     @property
+    def runs(self) -> bool:
+        return self._gateway is not None
+
+    def kill(self) -> None:
+        """At once, as a machine that loses its power."""
+        assert self._gateway is not None
+        os.killpg(self._gateway.pid, signal.SIGKILL)  # the session that was started for it alone
+        self._gateway.wait()
+        self._gateway = None
+
+    @property
     def log(self) -> str:
         file = self.run / "gateway.log"
         return file.read_text(errors="replace") if file.exists() else ""
 
     def say(self, session: str, text: str) -> str:
         """One turn, as a person would have it; returns the reply."""
+        with contextlib.closing(self.ask(session, text)) as asked:
+            answer = asked.getresponse()
+            told = answer.read().decode(errors="replace")
+        if answer.status != 200:
+            raise HostError(f"a turn failed: {told[:2000]}")
+        return str(json.loads(told)["choices"][0]["message"]["content"])
+
+    def ask(self, session: str, text: str) -> http.client.HTTPConnection:
+        """A turn that has begun; closing what is returned hangs up."""
         body = {"model": "openclaw", "messages": [{"role": "user", "content": text}]}
-        request = urllib.request.Request(
-            f"http://127.0.0.1:{self.port}/v1/chat/completions",
-            data=json.dumps(body).encode(),
-            headers={
-                "Authorization": f"Bearer {TOKEN}",
-                "Content-Type": "application/json",
-                "x-openclaw-session-key": f"agent:main:{session}",
-            },
-        )
-        try:
-            with urllib.request.urlopen(request, timeout=TURN_S) as answer:
-                return str(json.load(answer)["choices"][0]["message"]["content"])
-        except urllib.error.HTTPError as error:
-            raise HostError(f"a turn failed: {error.read().decode(errors='replace')[:2000]}") from error
+        headers = {
+            "Authorization": f"Bearer {TOKEN}",
+            "Content-Type": "application/json",
+            "x-openclaw-session-key": f"agent:main:{session}",
+        }
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=TURN_S)
+        connection.request("POST", "/v1/chat/completions", json.dumps(body), headers)
+        return connection
 
     def call(self, method: str, **params: Any) -> str:
         return self.command("gateway", "call", method, "--token", TOKEN, "--params", json.dumps(params))
@@ -214,5 +231,9 @@ def _configuration(model_url: str, port: int, workspace: Path, run: Path) -> dic
         "agents": {
             "defaults": {"model": {"primary": "mock/mock-model"}, "skipBootstrap": True, "workspace": str(workspace)}
         },
-        "tools": {"toolSearch": False, "profile": "minimal", "alsoAllow": ["memory_search", "memory_get"]},
+        "tools": {
+            "toolSearch": False,
+            "profile": "minimal",
+            "alsoAllow": ["memory_search", "memory_get", "sessions_spawn"],
+        },
     }

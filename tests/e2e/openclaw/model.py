@@ -40,7 +40,7 @@ class Model:
     def answer(self, body: dict[str, Any]) -> tuple[dict[str, Any], str]:
         with self._lock:
             self.requests.append(body)
-            after_a_tool = body.get("messages", [{}])[-1].get("role") == "tool"
+            after_a_tool = _roles_after_the_assistant(body) >= {"tool"}
             call = self.next_calls.popleft() if self.next_calls and body.get("tools") and not after_a_tool else None
         if call is None:
             return {"role": "assistant", "content": ANSWER}, "stop"
@@ -51,6 +51,11 @@ class Model:
     def close(self) -> None:
         self._server.shutdown()
         self._server.server_close()
+
+
+def _roles_after_the_assistant(body: dict[str, Any]) -> set[str]:
+    roles = [str(message["role"]) for message in body.get("messages", [])]
+    return set(roles[len(roles) - roles[::-1].index("assistant") :] if "assistant" in roles else roles)
 
 
 def _handler(model: Model) -> type[BaseHTTPRequestHandler]:

@@ -10,6 +10,8 @@ import socket
 import subprocess
 import sys
 import tempfile
+import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +21,14 @@ from tests.e2e.openclaw.wire import Wire
 
 ID = "libravdb-memory"
 _AROUND = re.compile(r"\A\[[^\]\n]{8,40}\] |\n\nRuntime: agent=.*\Z", re.S)
+_OF_THE_HOST = "<<<BEGIN_OPENCLAW_INTERNAL_CONTEXT>>>"
 RULE = "Always answer in metric units."
+LONGEST_S = 90
+
+
+def check(holds: object, what: str) -> None:
+    if not holds:
+        raise AssertionError(what)
 
 
 class Stage:
@@ -74,7 +83,7 @@ class Stage:
 
     def install_plugin(self) -> None:
         """As its users do, and the few lines of configuration that these scenarios need."""
-        accept = ["--accept-capabilities"] if self.host.program.version >= "2026.8" else []
+        accept = ["--accept-capabilities"] if self.host.program.commits_turns else []
         self.host.command("plugins", "install", str(PLUGIN), "--force", *accept)
         config = self.host.config
         entries = config["plugins"].setdefault("entries", {})
@@ -91,14 +100,28 @@ class Stage:
         assert len(self.model.requests) > before, f"the model was not asked: {reply}"
         return self.model.requests[before]
 
+    def until(self, holds: Callable[[], object], what: str) -> None:
+        """Look again and again; `what` is what was not to be seen in time."""
+        ends = time.monotonic() + LONGEST_S
+        while not holds():
+            check(time.monotonic() < ends, what)
+            time.sleep(0.1)  # between two looks
+
+    def calls(self, method: str, since: int = 0) -> list[dict[str, Any]]:
+        """What the plugin asked the daemon for."""
+        return [call["params"] for call in self.wire.calls[since:] if call["method"] == method]
+
+    def hooks(self) -> list[str]:
+        """What the daemon's journal has of the host's sessions."""
+        return [item["metadata"]["hook"] for item in self.ask("list_lifecycle_journal", limit=1000)["results"]]
+
     def texts(self, session_id: str) -> list[str]:
         told = self.ask("memory_history", agentId="main", sessionId=session_id)
         return [text for entry in told["entries"] for text in _texts(self, entry, session_id)]
 
     def session_id(self) -> str:
         """The host's id of the conversation that was assembled last."""
-        calls = [call for call in self.wire.calls if call["method"] == "assemble_context"]
-        return str(calls[-1]["params"]["sessionId"])
+        return str(self.calls("assemble_context")[-1]["sessionId"])
 
     def close(self) -> None:
         self.host.stop()
@@ -125,7 +148,12 @@ def system_of(request: dict[str, Any]) -> str:
 def said_in(request: dict[str, Any]) -> list[str]:
     """What was said, without what the host puts around it in a prompt: the hour before, a line on itself behind."""
     texts = [_text(message) for message in request["messages"] if message["role"] not in ("system", "developer")]
-    return [_AROUND.sub("", text) for text in texts]
+    return [_AROUND.sub("", text) for text in texts if not text.startswith(_OF_THE_HOST)]
+
+
+def result_in(request: dict[str, Any]) -> str:
+    """The newest result of a tool."""
+    return [_text(message) for message in request["messages"] if message["role"] == "tool"][-1]
 
 
 def frame(request: dict[str, Any], name: str) -> str:

@@ -7,6 +7,7 @@ import json
 import socket
 import threading
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,8 @@ class Wire:
         self.delay_s = 0.0
         self.lose: str | None = None
         """The next answer to this method never arrives, and the connection ends."""
+        self.meanwhile: dict[str, Callable[[], None]] = {}
+        """Done once, between the daemon's next answer to a method and its arrival."""
         self._daemon = daemon
         self._server = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         self._server.bind(str(path))
@@ -47,6 +50,7 @@ class Wire:
             for line in answers:
                 time.sleep(self.delay_s)  # a slow daemon, not a wait for something
                 method = asked.get(json.loads(line).get("id"))
+                self.meanwhile.pop(method or "", _nothing)()
                 if method is not None and method == self.lose:
                     self.lose = None
                     break
@@ -61,6 +65,10 @@ class Wire:
                 self.calls.append(call)
                 daemon.sendall(line)
         _end(client, daemon)
+
+
+def _nothing() -> None:
+    pass
 
 
 def _end(*sockets: socket.socket) -> None:
