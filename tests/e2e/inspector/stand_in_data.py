@@ -378,12 +378,15 @@ class World:
         turns = [one for (user, _), said in self.said.items() if user == params["userId"] for one in said]
         ranked = sorted(turns, key=lambda one: (-len(words & set(one["text"].lower().split())), -one["ts"]))
         role = params.get("role")
-        found = [one for one in ranked if role in (None, one["role"])][: params.get("k", 20)]
+        found = [one for one in ranked if role in (None, one["role"])][:200]
+        begin = int(params.get("after") or 0)
+        end = begin + params.get("k", 20)
         results = [
             {**one, "bar": (bar := self._bar(0.92 * 0.94**place)), "parts": {}, "score": sum(bar.values())}
             for place, one in enumerate(found)
         ]
-        return {"results": results, "degraded": [], "tookMs": 7.4}
+        cursor = str(end) if end < len(found) else None
+        return {"results": results[begin:end], "total": len(found), "cursor": cursor, "degraded": [], "tookMs": 7.4}
 
     # ── history, rules, gate ──
 
@@ -575,15 +578,20 @@ class World:
         }
 
     def memory_forget(self, params: Form) -> Form:
-        turns = self._meant(params)
-        said = self.said[params["userId"], params["sessionId"]]
-        said[:] = [one for one in said if one not in turns]
-        if not said:
-            self.sessions_of[params["userId"]].remove(params["sessionId"])
+        turns, user = self._meant(params), params["userId"]
+        for session in [params["sessionId"]] if "sessionId" in params else list(self.sessions_of[user]):
+            said = self.said[user, session]
+            said[:] = [one for one in said if one not in turns]
+            if not said:
+                self.sessions_of[user].remove(session)
         self.erased += len(turns)
         return {"ok": True, "records": len(turns), "edges": 3, "vectors": len(turns)}
 
     def _meant(self, params: Form) -> list[Form]:
         return [
-            one for one in self.said[params["userId"], params["sessionId"]] if params.get("id") in (None, one["id"])
+            one
+            for (user, session), said in self.said.items()
+            if user == params["userId"] and params.get("sessionId") in (None, session)
+            for one in said
+            if params.get("id") in (None, one["id"])
         ]

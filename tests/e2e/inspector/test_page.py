@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import threading
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -162,6 +163,87 @@ def test_filters_are_asked_of_the_daemon_and_kept_in_the_address(visitor: Visito
     assert set(page.locator("[role=option] .role").all_text_contents()) == {"assistant"}
 
 
+def test_a_search_brings_more_as_one_scrolls(visitor: Visitor, site: StandIn) -> None:
+    page = visitor.see(VIEWS["search"])
+    assert "108 results" in page.inner_text("#main")
+    for _ in range(2):
+        page.evaluate("document.querySelector('.list').scrollTop = document.querySelector('.list').scrollHeight")
+        page.wait_for_timeout(100)
+    visitor.until("document.querySelector('.list-rows').offsetHeight >= 108 * 74")
+    assert [params.get("after") for name, params in site.calls if name == "search_explained"] == [None, "50", "100"]
+    assert page.locator("[role=option]").count() < 60
+    page.focus(".list")
+    page.keyboard.press("End")
+    assert focused(page).endswith("-107")
+
+
+def test_a_list_that_cannot_be_read_further_says_so_and_tries_again(visitor: Visitor, site: StandIn) -> None:
+    world, broken = site.world, [True]
+    site.world.search_explained, search = (  # type: ignore[method-assign]
+        lambda params: None if params.get("after") and broken[0] else search(params),
+        world.search_explained,
+    )
+    page = visitor.see(VIEWS["search"])
+    to_the_end = "document.querySelector('.list').scrollTop = document.querySelector('.list').scrollHeight"
+    page.evaluate(to_the_end)
+    page.wait_for_selector("[role=alert]")
+    broken[0] = False
+    page.wait_for_timeout(1600)
+    page.evaluate("document.querySelector('.list').scrollTop -= 10")
+    visitor.until("document.querySelector('.list-rows').offsetHeight > 50 * 74")
+    visitor.complaints = [one for one in visitor.complaints if "404" not in one]
+
+
+def test_an_answer_that_comes_too_late_is_shown_nowhere(visitor: Visitor, site: StandIn) -> None:
+    asked, may_answer = threading.Event(), threading.Event()
+    graph = site.world.session_graph
+
+    def slowly(params: dict[str, Any]) -> dict[str, Any] | None:
+        asked.set()
+        may_answer.wait(10)
+        return graph(params)
+
+    site.world.session_graph = slowly  # type: ignore[method-assign]
+    page = visitor.page
+    page.goto(f"{visitor.address}/#/{VIEWS['history']}")
+    assert asked.wait(10)
+    page.keyboard.press("g")
+    page.keyboard.press("r")
+    visitor.until("document.querySelector('h1')?.textContent === 'Rules'")
+    with page.expect_response("**/api/session_graph"):
+        may_answer.set()
+    visitor.settled()
+    page.wait_for_timeout(100)
+    assert page.inner_text("h1") == "Rules"
+
+
+def test_of_how_many_turns_the_pictures_of_the_gate_are_is_said(visitor: Visitor, site: StandIn) -> None:
+    report = site.world.gate_report
+    site.world.gate_report = lambda _: {**report(_), "window": 2500, "judged": 50_000}  # type: ignore[method-assign]
+    page = visitor.see("gate")
+    assert "of the newest 2,500" in page.inner_text("#main")
+
+
+def test_signs_that_are_not_seen_are_told(visitor: Visitor, site: StandIn) -> None:
+    for turn in site.world.said["ada", "monday"]:
+        turn["text"] = "pay \u202emallory\u202c now\u200b 👩\u200d💻"
+    page = visitor.see("history?user=ada&session=monday")
+    page.wait_for_selector("[role=option]")
+    assert "hidden signs" in page.inner_text("[role=option] >> nth=0")
+    page.keyboard.press("j")
+    page.keyboard.press("Enter")
+    assert page.inner_text("#panel .hint").endswith("U+202E, U+202C, U+200B")
+
+
+def test_rules_that_are_said_twice_are_told_in_their_own_words(visitor: Visitor, site: StandIn) -> None:
+    documents = site.world.documents
+    place = {"document": "AGENTS.md", "line": 3, "node": 1, "text": "Never run migrations on staging."}
+    twice = {"rule": "forbidden: run migration on stag", "places": [place, {**place, "line": 9}]}
+    site.world.documents = lambda _: {**documents(_), "duplicates": [twice]}  # type: ignore[method-assign]
+    page = visitor.see("rules")
+    assert "Said 2 times: “Never run migrations on staging.”" in page.inner_text("#main")
+
+
 def test_a_node_of_the_graph_opens_and_expands_to_its_turns(visitor: Visitor) -> None:
     page = visitor.see(VIEWS["history"])
     page.locator(".graph .node[tabindex='0']").focus()
@@ -246,6 +328,41 @@ def test_erasing_asks_twice_and_shows_what_goes(visitor: Visitor, site: StandIn)
     visitor.until("document.querySelector('h1').textContent === 'History'")
     assert site.world.erased == 24
     assert "monday" not in page.inner_text("#main")
+
+
+def test_a_session_is_erased_by_the_keyboard_alone(visitor: Visitor, site: StandIn) -> None:
+    page = visitor.see("history?user=ada")
+    page.keyboard.press("j")
+    while "monday" not in page.inner_text("[aria-selected=true]"):
+        page.keyboard.press("j")
+    page.keyboard.press("Enter")
+    visitor.until("document.querySelector('h1')?.textContent === 'monday'")
+    for _ in range(30):
+        page.keyboard.press("Tab")
+        if page.evaluate("document.activeElement.textContent") == "Erase …":
+            break
+    page.keyboard.press("Enter")
+    page.wait_for_selector("dialog .gone")
+    page.keyboard.press("Enter")
+    page.wait_for_selector("dialog input:focus")
+    page.keyboard.press("Enter")
+    assert site.world.erased == 0
+    page.keyboard.type("erase")
+    page.keyboard.press("Enter")
+    visitor.until("document.querySelector('h1').textContent === 'History'")
+    assert site.world.erased == 24
+
+
+def test_everything_of_a_user_is_erased_only_when_asked_for_by_name(visitor: Visitor, site: StandIn) -> None:
+    page = visitor.see("history?user=bert")
+    page.get_by_role("button", name="Erase all …").click()
+    page.locator("dialog .gone").wait_for()
+    assert "Erase everything of bert?" in page.inner_text("dialog h2")
+    page.get_by_role("button", name="Continue").click()
+    page.get_by_label("Type erase to go on").fill("erase")
+    page.keyboard.press("Enter")
+    visitor.until("document.querySelector('[role=option]')?.textContent.includes('billing-migration')")
+    assert ("memory_forget", {"userId": "bert", "all": True}) in site.calls
 
 
 @pytest.mark.parametrize("step", [1, 2])

@@ -14,6 +14,7 @@ from tests.e2e.inspector.stand_in_data import POISON
 from tests.serve.process import Client, Daemon, short_folder
 
 from libravdb_memory import Memory
+from libravdb_memory.serve.access import TOKENS_FILE, Tokens
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
@@ -124,6 +125,49 @@ def test_who_signs_out_is_out(guest: Visitor) -> None:
     guest.page.reload()
     guest.until("document.querySelector('h1')?.textContent === 'Sign in'")
     guest.complaints = [one for one in guest.complaints if "401" not in one]
+
+
+def test_a_limited_token_shows_its_own_and_says_what_it_does_not_show(browser: Browser, place: Place) -> None:
+    tokens = Tokens(place.daemon.home / TOKENS_FILE)
+    guest = Visitor(browser, place.address().partition("/#")[0])
+    page = guest.page
+    page.goto(guest.address)
+    page.get_by_text("Sign in with a token").click()
+    page.get_by_label("Token").fill("nobody-ever-made-this-one")
+    page.keyboard.press("Enter")
+    page.get_by_text("This token is not known.").wait_for()
+    guest.complaints = [one for one in guest.complaints if "401" not in one]
+    page.get_by_label("Token").fill(tokens.add("reader", frozenset({"mallory"})).secret)
+    page.keyboard.press("Enter")
+    page.wait_for_selector("[role=option]")
+    assert "reaches mallory" in page.inner_text("#main .hint")
+    assert page.locator("[role=option]").count() == 1 and "mallory" in page.inner_text("[role=option]")
+    page.wait_for_selector(".live[data-state=open]")
+    place.call("ingest_message", text="Only for ada.", sessionId="live")
+    place.client.call("ingest_message", userId="mallory", sessionId="poison", text="Heard by mallory.")
+    guest.until("document.querySelector('[role=option]')?.textContent.includes('Heard by mallory')")
+    assert "Only for ada" not in page.inner_text("#main")
+    for where in (
+        "context",
+        "search?q=markup",
+        "history",
+        "history?session=poison",
+        "rules",
+        "gate?text=Always.",
+        "health",
+    ):
+        page = guest.see(where)
+        assert page.locator("[role=alert]").count() == 0, (where, page.inner_text("#main"))
+        assert guest.serious_violations() == [], where
+        assert "ada" not in page.input_value("input[name=user]") if page.locator("input[name=user]").count() else True
+    assert page.get_by_role("button", name="Verify").count() == 0 and "Not for this token" in page.inner_text("#main")
+    page = guest.see(f"history?user=ada&session={place.session}")
+    assert "does not reach that far" in page.inner_text("[role=alert]")
+    tokens.remove("reader")
+    guest.page.goto(f"{guest.address}/#/rules")
+    guest.until("document.querySelector('h1')?.textContent === 'Sign in'")
+    guest.complaints = [one for one in guest.complaints if "401" not in one and "403" not in one]
+    guest.leave()
 
 
 @pytest.mark.parametrize("size", [(360, 740), (1440, 900)], ids=["narrow", "wide"])

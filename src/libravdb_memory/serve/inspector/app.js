@@ -43,7 +43,9 @@ class App {
 
   /** The user that was looked at last, or who spoke last. */
   get user() {
-    return sessionStorage.getItem("user") ?? this.users[0]?.userId ?? this.me?.namespaces?.[0] ?? "";
+    const last = sessionStorage.getItem("user");
+    const mine = this.me?.namespaces;
+    return (last && (!mine || mine.includes(last)) ? last : null) ?? this.users[0]?.userId ?? mine?.[0] ?? "";
   }
 
   set user(value) {
@@ -58,6 +60,7 @@ class App {
     } catch (error) {
       return this.#outside(error, refused?.status === 401);
     }
+    this.#tellReach();
     await this.loadUsers().catch(() => {});
     this.events.open();
     window.addEventListener("hashchange", () => this.show());
@@ -73,7 +76,19 @@ class App {
     return found;
   }
 
+  userGone() {
+    sessionStorage.removeItem("user");
+    return this.loadUsers().catch(() => {});
+  }
+
+  /** What may not be seen, in words; empty where everything may. */
+  get unseen() {
+    const { name, namespaces } = this.me;
+    return namespaces ? `The token “${name}” reaches ${namespaces.join(", ") || "nobody"}. Other users, and what concerns the whole store, are not shown.` : "";
+  }
+
   show() {
+    if (document.body.classList.contains("outside")) return;
     const { view, params } = read();
     const name = view in VIEWS ? view : "now";
     this.#mark(name);
@@ -126,10 +141,26 @@ class App {
   }
 
   #outside(error = null, linkUsed = false) {
+    if (document.body.classList.contains("outside")) return;
     this.events.close();
     this.panel.close();
+    this.#view?.leave?.();
+    this.#view = null;
     document.body.classList.add("outside");
-    fill(main, error && error.status !== 401 ? failure(error) : signIn(linkUsed));
+    fill(main, error && error.status !== 401 ? failure(error) : signIn(linkUsed, (token) => this.#enter(token)));
+  }
+
+  async #enter(token) {
+    await call("sign-in", { token });
+    location.reload();
+  }
+
+  #tellReach() {
+    if (!this.unseen) return;
+    const place = document.getElementById("reach");
+    place.hidden = false;
+    place.title = this.unseen;
+    place.textContent = `only ${this.me.namespaces.join(", ") || "nobody"}`;
   }
 
   #frame() {

@@ -54,6 +54,7 @@ class ContextView {
   }
 
   leave() {
+    this.left = true;
     this.off();
   }
 
@@ -65,7 +66,7 @@ class ContextView {
   async #loadRecent() {
     const user = this.user.value;
     const none = { receipts: [] };
-    const told = user ? await call("receipts", { userId: user, limit: 50 }).catch(() => none) : none;
+    const told = user ? await call("receipts", { userId: user, limit: 25 }).catch(() => none) : none;
     this.#receipts = told.receipts;
     fill(this.recent, h("option", { value: "" }, told.receipts.length ? "choose …" : "none yet"), told.receipts.map((one) => h("option", { value: one.id }, `${when(one.createdMs)}  ${firstLine(one.prompt, 60)}`)));
     this.recent.value = this.#receipts.some((one) => one.id === this.#params.receipt) ? this.#params.receipt : "";
@@ -79,7 +80,7 @@ class ContextView {
     this.result.setAttribute("aria-busy", "true");
     try {
       const told = await call("assemble_context", { userId: user, sessionId: this.session.value, prompt: this.prompt.value, budget: Number(this.budget.value) || undefined });
-      go("context", { user, receipt: told.receiptId });
+      if (!this.left) go("context", { user, receipt: told.receiptId });
     } catch (error) {
       fill(this.result, failure(error));
     }
@@ -90,6 +91,7 @@ class ContextView {
     const both = Promise.all([call("compare_receipts", { left, right }), call("receipt_view", { receiptId: left })]);
     return into(this.result, both, ([told, view]) => {
       this.prompt.value = told.left.prompt;
+      this.session.value = told.left.sessionId ?? "";
       return compared(told, new Map(view.items.map((item) => [item.id, item.text])));
     });
   }
@@ -130,6 +132,7 @@ class ContextView {
   }
 
   async #move(original, slider, budget, figure, body) {
+    if (this.left) return;
     slider.value = String(budget);
     figure.textContent = count(budget);
     const other = budget === original.originalBudget ? undefined : budget;

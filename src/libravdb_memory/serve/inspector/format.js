@@ -58,3 +58,10 @@ export function firstLine(text, most = 140) {
   const line = (text ?? "").replace(/\s+/g, " ").trim();
   return line.length > most ? `${line.slice(0, most - 1)}…` : line;
 }
+
+const HIDDEN = /[\u00ad\u061c\u180e\u200b\u200e\u200f\u202a-\u202e\u2060-\u2064\u2066-\u206f\ufeff\ufff9-\ufffb\u{e0001}-\u{e007f}]/gu;
+
+/** Signs that are not seen, or turn what is seen around, by their code points. */
+export function hiddenSigns(text) {
+  return [...new Set((text ?? "").match(HIDDEN) ?? [])].map((sign) => `U+${sign.codePointAt(0).toString(16).toUpperCase().padStart(4, "0")}`);
+}

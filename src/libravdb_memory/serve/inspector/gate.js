@@ -27,7 +27,10 @@ class Gate {
     this.report = h("div", { class: "stack-of" });
     const judge = calmly(() => this.#judge(), 220);
     this.text.addEventListener("input", judge);
-    this.user.addEventListener("change", () => this.#judge());
+    this.user.addEventListener("change", () => {
+      this.#judge();
+      if (app.unseen) this.#load();
+    });
     const tryIt = h("section", { class: "card stack-of" }, h("h2", null, "Try a text"), field("Text", this.text, "wide"), field("Judged for the user", this.user), this.heard);
     fill(outlet, head("Gate", "Which turns are worth keeping in mind, and whether that proved right."), h("div", { class: "columns" }, this.report, tryIt));
     const again = calmly(() => this.#load(), 1500);
@@ -44,11 +47,13 @@ class Gate {
   }
 
   leave() {
+    this.left = true;
     for (const off of this.off) off();
   }
 
   #load() {
-    const user = this.app.me.namespaces ? this.user.value : undefined;
+    if (this.left) return null;
+    const user = this.app.unseen ? this.user.value : undefined;
     return into(this.report, call("gate_report", { userId: user, bins: 20 }), (told) => this.#show(told));
   }
 
@@ -59,13 +64,14 @@ class Gate {
     const wide = Math.max(260, Math.min(720, this.report.clientWidth - 34));
     const swatch = (name, text) => h("li", null, h("span", { class: "swatch", vars: { tone: `var(--${name})` }, "aria-hidden": "true" }), text);
     return [
-      h("section", { class: "card stack-of" }, h("h2", null, "Scores"), gateHistogram(told.bins, told.threshold, wide), h("ul", { class: "legend" }, swatch("good", "durable"), swatch("edge", "passing"), swatch("fit", "wanted later")), h("p", { class: "small quiet" }, `${count(told.durable)} of ${plural(told.judged, "judged turn")} are durable (${percent(told.durable / told.judged)}).`)),
+      h("section", { class: "card stack-of" }, h("h2", null, "Scores"), gateHistogram(told.bins, told.threshold, wide), h("ul", { class: "legend" }, swatch("good", "durable"), swatch("edge", "passing"), swatch("fit", "wanted later")), h("p", { class: "small quiet" }, `${count(told.durable)} of ${plural(told.judged, "judged turn")}${this.app.unseen ? ` of ${this.user.value}` : ""} are durable (${percent(told.durable / told.judged)}).${told.window < told.judged ? ` The pictures and figures here are of the newest ${count(told.window)}.` : ""}`)),
       h("section", { class: "card stack-of" }, h("h2", null, "Was it right?"), facts([["refused", count(regret.refused)], ["regretted", `${count(regret.regretted)} (${percent(regret.rate, 1)}): refused, and wanted later`], ["kept", count(regret.kept)], ["used since", `${count(regret.used)} (${percent(regret.kept ? regret.used / regret.kept : 0)})`]])),
       calibration?.steps?.length ? h("section", { class: "card stack-of" }, h("h2", null, "Calibration"), calibrationCurve(calibration, told.threshold, wide), h("p", { class: "small quiet" }, `Share of turns that proved useful, by score. ${calibration.proposed === null ? "No threshold reaches the target yet." : `A threshold of ${score(calibration.proposed)} would reach ${percent(calibration.target)}.`}`)) : null,
     ].filter(Boolean);
   }
 
   async #judge() {
+    if (this.left) return;
     const text = this.text.value;
     note("gate", { text: text.slice(0, 500), user: this.user.value });
     if (!text.trim() || !this.user.value) return fill(this.heard);

@@ -23,7 +23,7 @@ class Health {
     const again = calmly(() => this.load(), 800);
     this.off = [app.events.on("job", (job) => this.#moved(job)), app.events.on("health", again), app.events.on("reset", again)];
     this.load();
-    call("jobs").then((told) => told.jobs.slice(0, 6).toReversed().forEach((job) => this.#moved(job)), () => {});
+    if (!app.unseen) call("jobs").then((told) => told.jobs.slice(0, 6).toReversed().forEach((job) => this.#moved(job)), () => {});
   }
 
   update() {
@@ -36,7 +36,10 @@ class Health {
   }
 
   load() {
-    if (this.app.me.namespaces) return fill(this.body, empty("Not for this token", "What concerns the whole store is told to its owner alone. Sign in as the owner:", "libravdb ui"));
+    if (this.app.unseen) {
+      this.verify.hidden = this.backup.hidden = true;
+      return fill(this.body, empty("Not for this token", `${this.app.unseen} Sign in as the owner to see how the store is doing:`, "libravdb ui"));
+    }
     return into(this.body, call("overview"), (told) => this.#show(told));
   }
 

@@ -18,11 +18,12 @@ class History {
   #params = {};
   #list = null;
   #off = [];
+  #shown = 0;
 
   constructor(outlet, app, params) {
     this.app = app;
     this.outlet = outlet;
-    const again = calmly(() => this.#params.session && this.#session(), 300);
+    const again = calmly(() => !this.left && this.#params.session && this.#session(), 300);
     const mine = (event) => event.sessionId === this.#params.session && event.userId === this.#params.user;
     this.#off = [
       app.events.on("summary", (node) => mine(node) && again()),
@@ -30,12 +31,17 @@ class History {
       app.events.on("erasure", again),
       app.events.on("reset", again),
     ];
-    this.gone = (event) => (event.detail.id ? again() : go("history", { user: this.#params.user }));
+    this.gone = async ({ detail }) => {
+      if (detail.id) return again();
+      if (detail.all) await app.userGone();
+      return go("history", { user: detail.all ? app.user : this.#params.user });
+    };
     window.addEventListener("erased", this.gone);
     this.update(params);
   }
 
   update(params) {
+    this.#shown += 1;
     const user = params.user ?? this.app.user;
     this.#params = { ...params, user };
     if (user) this.app.user = user;
@@ -44,6 +50,8 @@ class History {
   }
 
   leave() {
+    this.left = true;
+    this.#shown += 1;
     this.#list?.dispose();
     for (const off of this.#off) off();
     window.removeEventListener("erased", this.gone);
@@ -60,7 +68,7 @@ class History {
     const { user } = this.#params;
     const userInput = userField(this.app, user);
     const contains = h("input", { type: "search", "data-main": "", placeholder: "part of its name" });
-    const form = h("form", { class: "form", on: { submit: (event) => event.preventDefault() } }, field("User", userInput), field("Session", contains, "grow"));
+    const form = h("form", { class: "form", on: { submit: (event) => event.preventDefault() } }, field("User", userInput), field("Session", contains, "grow"), user ? h("button", { type: "button", class: "danger", on: { click: () => askErase(this.app, { userId: user, all: true }, `everything of ${user}`) } }, "Erase all …") : null);
     const notes = h("div");
     let cursor = null;
     const ask = async (after) => {
@@ -74,6 +82,7 @@ class History {
       row: (session) => sessionRow(session),
       open: (session) => go("history", { user: userInput.value, session: session.sessionId }),
       more: async () => (cursor ? (await ask(cursor)).sessions : []),
+      failed: (error) => error && fill(notes, failure(error)),
     });
     const load = async () => {
       const told = userInput.value ? await into(notes, ask(), (told) => [h("p", { class: "quiet small" }, plural(told.total, "session"))]) : null;
@@ -91,12 +100,10 @@ class History {
 
   async #session() {
     const { user, session, from, node } = this.#params;
-    let graph;
-    try {
-      graph = await call("session_graph", { userId: user, sessionId: session });
-    } catch (error) {
-      return fill(this.outlet, head("History", session), failure(error));
-    }
+    const mine = this.#shown;
+    const [graph, error] = await call("session_graph", { userId: user, sessionId: session }).then((told) => [told, null], (error) => [null, error]);
+    if (mine !== this.#shown) return; // another view is there by now, or another session
+    if (error) return fill(this.outlet, head("History", session), failure(error));
     const place = { userId: user, sessionId: session };
     let cursor = null;
     const order = from ? "oldest" : "newest";
@@ -112,9 +119,10 @@ class History {
       rowClass: (turn) => `${turn.id === graph.boundary?.turn ? "boundary-row" : ""} ${graph.tail.firstTs && turn.ts >= graph.tail.firstTs && !turn.coveredBy ? "tail-row" : ""}`,
       open: (turn) => openTurn(this.app, turn),
       more: async () => (cursor ? (await ask({ after: cursor })).turns : []),
+      failed: (error) => fill(notes, error && failure(error)),
     });
-    const picture = summaryGraph(graph, this.outlet.clientWidth - 52, (chosen) => this.#node(chosen, graph));
     const notes = h("div");
+    const picture = summaryGraph(graph, this.outlet.clientWidth - 52, (chosen) => this.#node(chosen, graph));
     fill(
       this.outlet,
       h("div", { class: "view-head" }, h("h1", null, session), h("p", null, plural(graph.turns, "turn"), ` of ${user}, `, plural(graph.nodes.length, "summary", "summaries")), h("div", { class: "actions" }, h("a", { href: link("history", { user }) }, "All sessions"), from ? h("a", { href: link("history", { user, session }) }, "Newest turns") : null, h("button", { type: "button", on: { click: (event) => this.#compact(event.target, notes) } }, "Compact now"), h("button", { type: "button", class: "danger", on: { click: () => askErase(this.app, place, `the session ${session}`) } }, "Erase …"))),
@@ -124,7 +132,7 @@ class History {
     );
     picture.scrollLeft = picture.scrollWidth;
     const told = await into(notes, ask({ from }), () => []);
-    if (!told) return;
+    if (!told || mine !== this.#shown) return;
     list.set(told.turns);
     if (from) list.choose(0);
     const wanted = node && graph.nodes.find((one) => one.id === node);
@@ -173,6 +181,7 @@ class History {
     button.disabled = true;
     try {
       const told = await call("memory_compact", { userId: this.#params.user, sessionId: this.#params.session });
+      if (this.left) return;
       if (told.reason) fill(notes, h("p", { class: "hint", role: "status" }, `Nothing was compacted: ${told.reason}`));
       else this.#session();
     } catch (error) {

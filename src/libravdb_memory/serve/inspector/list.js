@@ -5,6 +5,7 @@ import { h, uniqueId } from "./dom.js";
 
 const OVERSCAN = 8;
 const NEAR_THE_END = 40;
+const AGAIN_MS = 1500;
 
 export class VirtualList {
   items = [];
@@ -13,10 +14,13 @@ export class VirtualList {
   #loading = false;
   #ended = false;
   #painting = 0;
+  #filled = 0;
+  #againAt = 0;
 
-  /** `height(width)`: of a row in px; `row(item)`: its children; `more()`: further items, none when there are no more. */
-  constructor({ label, height, row, open, more = null, rowClass = () => "" }) {
-    Object.assign(this, { height, row, onOpen: open, more, rowClass });
+  /** `height(width)`: of a row in px; `row(item)`: its children; `more()`: further items, none when there are no more;
+   * `failed(error)`: that they could not be had, or null once they could. */
+  constructor({ label, height, row, open, more = null, failed = () => {}, rowClass = () => "" }) {
+    Object.assign(this, { height, row, onOpen: open, more, failed, rowClass });
     this.id = uniqueId("list");
     this.spacer = h("div", { class: "list-rows", role: "presentation" });
     this.element = h(
@@ -48,6 +52,9 @@ export class VirtualList {
 
   set(items, { keep = false } = {}) {
     this.items = items;
+    this.#filled += 1;
+    this.#loading = false;
+    this.#againAt = 0;
     this.#ended = !this.more;
     if (!keep) {
       this.chosen = -1;
@@ -147,18 +154,22 @@ export class VirtualList {
   }
 
   async #fetch() {
-    if (this.#loading || this.#ended || !this.more) return;
+    if (this.#loading || this.#ended || !this.more || performance.now() < this.#againAt) return;
     this.#loading = true;
-    const page = await this.more().catch(() => []);
+    const mine = this.#filled;
+    const [page, error] = await this.more().then((items) => [items, null], (error) => [null, error]);
+    if (mine !== this.#filled) return; // the list holds something else by now
     this.#loading = false;
-    if (page.length) this.append(page);
+    if (error) this.#againAt = performance.now() + AGAIN_MS; // the next scrolling after that tries it again
+    else if (page.length) this.append(page);
     else this.#ended = true;
+    this.failed(error);
   }
 
   #pressed(event) {
     const page = Math.max(1, Math.floor(this.element.clientHeight / this.rowHeight) - 1);
     const steps = { ArrowDown: 1, ArrowUp: -1, PageDown: page, PageUp: -page, Home: -Infinity, End: Infinity };
-    if (event.key in steps) this.choose(this.chosen < 0 ? 0 : this.chosen + steps[event.key]);
+    if (event.key in steps) this.choose(this.chosen < 0 && event.key !== "End" ? 0 : this.chosen + steps[event.key]);
     else if (event.key === "Enter") this.open();
     else return;
     event.preventDefault();

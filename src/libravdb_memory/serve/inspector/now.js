@@ -54,7 +54,7 @@ class Now {
 
   async load() {
     await this.#count();
-    const told = await into(this.notes, call("latest_turns", { limit: 200 }), () => []);
+    const told = await into(this.notes, call("latest_turns", { limit: 200, userIds: this.app.me.namespaces ?? undefined }), () => this.#limits());
     if (!told) return;
     this.#waiting = [];
     this.list.set(told.turns);
@@ -68,15 +68,19 @@ class Now {
   }
 
   async #count() {
-    if (this.app.me.namespaces) return; // what is told of the whole store is not for a limited token
+    if (this.app.unseen) return (this.stats.hidden = true);
     this.#overview = await call("overview").catch(() => this.#overview);
     this.#stats();
+  }
+
+  #limits() {
+    return this.app.unseen ? [h("p", { class: "hint" }, this.app.unseen)] : [];
   }
 
   #bare() {
     this.wrap.hidden = !this.list.items.length;
     if (this.list.items.length) return;
-    fill(this.notes, empty("Nothing is remembered yet", "Tell it something, and it appears here at once:", 'libravdb add "The staging database moved to port 5433." --user ada --session monday'));
+    fill(this.notes, this.#limits(), empty("Nothing is remembered yet", "Tell it something, and it appears here at once:", 'libravdb add "The staging database moved to port 5433." --user ada --session monday'));
   }
 
   #came(turn, again) {
@@ -86,7 +90,7 @@ class Now {
     this.#waiting.unshift(turn);
     if (this.wrap.hidden) {
       this.wrap.hidden = false;
-      fill(this.notes);
+      fill(this.notes, this.#limits());
     }
     this.#showWaiting();
     again();

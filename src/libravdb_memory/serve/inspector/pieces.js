@@ -53,7 +53,19 @@ export function failure(error) {
   return h("div", { class: "failure", role: "alert" }, h("strong", null, error.message), error.hint ? h("p", { class: "small" }, error.hint) : null);
 }
 
-export function signIn(linkUsed) {
+/** `enter(token)` signs in by a token; what it throws is told. */
+export function signIn(linkUsed, enter) {
+  const token = h("input", { type: "password", autocomplete: "off", spellcheck: "false", required: true });
+  const told = h("div", { role: "status" });
+  const submit = async (event) => {
+    event.preventDefault();
+    try {
+      await enter(token.value.trim());
+    } catch (error) {
+      told.replaceChildren(error.status === 401 ? h("p", { class: "failure" }, "This token is not known.") : failure(error));
+      token.select();
+    }
+  };
   return h(
     "div",
     { class: "empty" },
@@ -61,6 +73,7 @@ export function signIn(linkUsed) {
     h("p", null, "The inspector opens with a link that works once. Ask for one in a terminal on this machine:"),
     h("code", { class: "command" }, "libravdb ui"),
     h("p", null, "You stay signed in for twelve hours, or until the daemon stops."),
+    h("details", { class: "by-token" }, h("summary", null, "Sign in with a token"), h("p", { class: "small" }, "You then see as far as the token reaches. The owner of the store makes one:"), h("code", { class: "command" }, "libravdb tokens add reader --namespace ada"), h("form", { class: "form", on: { submit } }, field("Token", token, "grow"), h("button", { class: "primary" }, "Sign in")), told),
   );
 }
 

@@ -44,7 +44,7 @@ class Rules {
     const clashes = told.contradictions.map((clash) =>
       h("div", { class: "failure", role: "note" }, h("strong", null, "Contradiction: "), "the same is demanded and forbidden", h("div", { class: "clash" }, [...clash.obligatory, ...clash.forbidden].map((place) => h("span", null, place_(place), place.text ? ` ${firstLine(place.text, 80)}` : "")))),
     );
-    const twice = told.duplicates.map((one) => h("p", { class: "hint" }, `Said ${plural(one.places.length, "time")}: “${firstLine(one.rule, 100)}” – `, one.places.map((place, at) => [at ? ", " : "", place_(place)])));
+    const twice = told.duplicates.map((one) => h("p", { class: "hint" }, `Said ${plural(one.places.length, "time")}: “${firstLine(one.places[0]?.text || one.rule, 100)}” – `, one.places.map((place, at) => [at ? ", " : "", place_(place)])));
     return [h("section", { class: "card stack-of", "aria-label": "What rules cost" }, meter("hard", budget.hardUsed, budget.hardLimit, "tier-hard"), meter("soft", budget.softUsed, budget.softLimit, "tier-soft"), h("p", { class: "small quiet" }, `Of a budget of ${count(budget.tokens)} tokens. Hard rules are in every prompt, soft ones where they fit, lore where it is called for.`)), ...clashes, ...twice];
   }
 

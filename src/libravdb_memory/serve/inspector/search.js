@@ -1,6 +1,6 @@
 // Search: what is found for a question, and why in that order.
 
-import { latest } from "./api.js";
+import { call, latest } from "./api.js";
 import { PARTS, partsLegend, partsTable, stackedBar } from "./charts.js";
 import { fill, h } from "./dom.js";
 import { firstLine, fully, plural, score, when } from "./format.js";
@@ -11,12 +11,16 @@ import { openTurn } from "./turn.js";
 
 const SCOPES = [["session", "this session"], ["history", "all turns"], ["summaries", "summaries"]];
 const DAY_MS = 86_400_000;
+const PAGE = 50;
+const MOST = 200; // the daemon ranks no more
 
 export const search = { title: "Search", key: "s", mount: (outlet, app, params) => new Search(outlet, app, params) };
 
 class Search {
   #ask = latest();
   #most = 1;
+  #asked = {};
+  #cursor = null;
 
   constructor(outlet, app, params) {
     this.app = app;
@@ -34,6 +38,8 @@ class Search {
       height: (width) => (width < 640 ? 116 : 74),
       row: (found) => this.#row(found),
       open: (found) => this.#open(found),
+      more: () => this.#more(),
+      failed: (error) => error && fill(this.notes, failure(error)),
     });
     const form = h(
       "form",
@@ -89,7 +95,9 @@ class Search {
     try {
       const day = (value) => (value ? new Date(`${value}T00:00:00`).getTime() : undefined);
       const until = day(asked.until);
-      const told = await this.#ask("search_explained", { userId: asked.user, query: asked.q, sessionId: asked.session, role: asked.role, scopes: scopes.length ? scopes : undefined, since: day(asked.since), until: until && until + DAY_MS - 1, k: 50 });
+      const params = { userId: asked.user, query: asked.q, sessionId: asked.session, role: asked.role, scopes: scopes.length ? scopes : undefined, since: day(asked.since), until: until && until + DAY_MS - 1, k: PAGE };
+      const told = await this.#ask("search_explained", params);
+      this.#asked = params;
       this.#show(told);
     } catch (error) {
       if (error.name === "AbortError") return;
@@ -102,10 +110,18 @@ class Search {
   #show(told) {
     const above = (found) => PARTS.reduce((sum, part) => sum + Math.max(0, found.bar?.[part] ?? 0), 0);
     this.#most = Math.max(0.05, ...told.results.map(above));
-    this.told.textContent = `${plural(told.results.length, "result")} in ${Math.round(told.tookMs)} ms`;
+    this.#cursor = told.cursor;
+    this.told.textContent = `${told.total >= MOST ? `The best ${MOST} results` : plural(told.total, "result")} in ${Math.round(told.tookMs)} ms`;
     fill(this.notes, told.degraded.map((reason) => h("p", { class: "hint" }, reason)), told.results.length ? null : empty("Nothing found", "No turn of this user comes near. Try other words, or look without filters."));
     this.list.element.hidden = !told.results.length;
     this.list.set(told.results);
+  }
+
+  async #more() {
+    if (!this.#cursor) return [];
+    const told = await call("search_explained", { ...this.#asked, after: this.#cursor });
+    this.#cursor = told.cursor;
+    return told.results;
   }
 
   #teach() {

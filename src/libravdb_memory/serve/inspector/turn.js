@@ -4,7 +4,7 @@ import { call } from "./api.js";
 import { SIGNALS, signalsTable, verdict } from "./charts.js";
 import { h } from "./dom.js";
 import { askErase } from "./erase.js";
-import { count, firstLine, fully, plural, score, when } from "./format.js";
+import { count, firstLine, fully, hiddenSigns, plural, score, when } from "./format.js";
 import { facts, failure } from "./pieces.js";
 import { link } from "./router.js";
 
@@ -17,6 +17,7 @@ export function turnRow(turn, { threshold, narrow, place = true } = {}) {
     place ? h("span", { class: "shrinks" }, `${turn.userId} · ${turn.sessionId}`) : null,
     h("span", null, `${count(turn.tokens)} tok`),
     turn.masked?.length ? h("span", { class: "badge warn" }, "masked") : null,
+    hiddenSigns(turn.text).length ? h("span", { class: "badge warn" }, "hidden signs") : null,
     turn.regretted ? h("span", { class: "badge bad" }, "regretted") : null,
     turn.coveredBy ? h("span", { class: "badge" }, "summarised") : null,
   );
@@ -42,10 +43,13 @@ function heard(judged) {
 /** Shows a turn whole. `extra` stands above the text. */
 export function openTurn(app, turn, { extra = null, threshold } = {}) {
   const text = h("div", { class: "said", tabindex: "0", "aria-label": "Text of the turn" }, turn.text);
+  const hidden = h("p", { class: "hint", hidden: true });
+  tellHidden(hidden, turn.text);
   app.panel.open(
     `${turn.speaker || turn.role}, ${when(turn.ts)}`,
     extra,
     text,
+    hidden,
     turn.masked?.length ? h("p", { class: "hint" }, `Masked when it came in: ${turn.masked.join(", ")}.`) : null,
     turn.gate ? h("section", { class: "stack-of" }, h("h3", null, "The gate"), verdict(turn.gate, threshold), turn.gate.signals ? signalsTable(turn.gate.signals) : null) : null,
     facts([
@@ -64,13 +68,21 @@ export function openTurn(app, turn, { extra = null, threshold } = {}) {
       h("button", { type: "button", class: "danger", on: { click: () => askErase(app, { userId: turn.userId, sessionId: turn.sessionId, id: turn.id }, "this turn") } }, "Erase …"),
     ),
   );
-  if (turn.truncated) whole(turn, text);
+  if (turn.truncated) whole(turn, text, hidden);
 }
 
-async function whole(turn, place) {
+/** What is read here is what was said only where nothing in it hides. */
+function tellHidden(place, text) {
+  const signs = hiddenSigns(text);
+  place.hidden = !signs.length;
+  place.textContent = `Holds signs that are not seen or turn the text around: ${signs.slice(0, 8).join(", ")}${signs.length > 8 ? " …" : ""}`;
+}
+
+async function whole(turn, place, hidden) {
   try {
     const told = await call("memory_get", { userId: turn.userId, sessionId: turn.sessionId, id: turn.id });
     place.textContent = told.turn.text;
+    tellHidden(hidden, told.turn.text);
   } catch (error) {
     place.after(failure(error));
   }
