@@ -65,16 +65,17 @@ fuzz-long: $(READY) ## a million broken frames for the parser, 150,000 for a liv
 	@$(BIN)/python tools/frame_fuzz.py --frames 1000000 --live 150000 --json benchmarks/results/fuzz.json
 
 inspect-mcp: $(READY) ## ask the MCP server with the protocol's own inspector; needs node and npm (150 MB download)
-	@npm install --silent --no-fund --no-audit --prefix build/inspector @modelcontextprotocol/inspector
+	@npm install --loglevel=error --no-fund --no-audit --prefix build/inspector @modelcontextprotocol/inspector
 	@$(BIN)/python tools/inspect_mcp.py build/inspector/node_modules/.bin/mcp-inspector
 
 e2e-claude-code: $(READY) ## Claude Code itself with our hooks and a model on loopback; needs node and npm (240 MB download)
-	@npm install --silent --no-fund --no-audit --prefix build/claude-code @anthropic-ai/claude-code
+	@npm install --loglevel=error --no-fund --no-audit --prefix build/claude-code @anthropic-ai/claude-code
 	@$(BIN)/python tools/claude_code_check.py build/claude-code/node_modules
 
 e2e-hermes: ## the memory provider inside Hermes Agent itself, in a venv of its own
 	@$(PYTHON) -m venv .venv-hermes
 	@.venv-hermes/bin/python -m pip install --quiet --disable-pip-version-check 'hermes-agent==0.19.*' pytest hypothesis -e .
+	@.venv-hermes/bin/python -c 'import hermes_constants, agent.memory_manager, plugins.memory' # or its tests are skipped
 	@.venv-hermes/bin/python -m pytest -q -W default tests/integrations/test_hermes.py
 
 bench-context: $(READY) ## measure what a context costs beside the embedding of its question

@@ -68,13 +68,15 @@ def _stream(model: str) -> bytes:
 
 
 def main() -> int:
-    (program,) = sorted(Path(sys.argv[1]).absolute().glob("@anthropic-ai/claude-code-*/claude"))[:1]
+    found = sorted(Path(sys.argv[1]).absolute().glob("@anthropic-ai/claude-code-*/claude"))
+    if not found:
+        sys.exit(f"no Claude Code for this machine is below {sys.argv[1]}; was it installed with its optional parts?")
     server = ThreadingHTTPServer(("127.0.0.1", 0), Model)
     threading.Thread(target=server.serve_forever, daemon=True).start()
     with tempfile.TemporaryDirectory(prefix="lv") as folder:
         home = Path(folder) / "home"
         try:
-            _converse(program, Path(folder), home, server.server_address[1])
+            _converse(found[0], Path(folder), home, server.server_address[1])
         finally:
             stop(home, 60)
             server.shutdown()

@@ -1,6 +1,7 @@
 """The server on the standard streams, for a client that starts it.
 
-Law: the daemon is looked for once the first message is answered, and no request is answered twice.
+Laws: the daemon is looked for a moment after the first message, so that what clients ask next is not slowed down by it;
+a tool that is called does not wait for that moment. No request is answered twice.
 """
 
 from __future__ import annotations
@@ -22,6 +23,8 @@ from libravdb_memory.mcp_server.server import Request, make_server
 from libravdb_memory.mcp_server.tools import Place
 from libravdb_memory.mcp_server.wire import Wire
 
+MOMENT_S = 0.25
+
 
 def serve_stdio(config: Config, place: Place, wire: Wire, *, embedded: bool) -> None:
     asyncio.run(_serve(config, place, wire, embedded))
@@ -31,13 +34,12 @@ async def _serve(config: Config, place: Place, wire: Wire, embedded: bool) -> No
     asking = Asking(config, embedded=embedded)
     server = make_server(asking, lambda _: place)
 
-    begun = asyncio.Event()
+    due: list[asyncio.TimerHandle] = []
 
     async def warm_afterwards(ctx: Request, call_next: CallNext) -> HandlerResult:
         answer = await call_next(ctx)
-        if not begun.is_set():
-            begun.set()
-            asking.warm()
+        if not due:
+            due.append(asyncio.get_running_loop().call_later(MOMENT_S, asking.warm))
         return answer
 
     server.middleware.append(warm_afterwards)
@@ -46,6 +48,8 @@ async def _serve(config: Config, place: Place, wire: Wire, embedded: bool) -> No
             unsettled = _Unsettled(outgoing, wire)
             await server.run(incoming, unsettled, server.create_initialization_options())
     finally:
+        for each in due:
+            each.cancel()
         await asking.close()
 
 
