@@ -18,9 +18,7 @@ from typing import TYPE_CHECKING
 from libravdb_memory.engines.protocol import Embedder
 from libravdb_memory.errors import NotFoundError
 from libravdb_memory.gate.echo import says_enough, strip_echo
-from libravdb_memory.gate.score import Decision, Neighbours, decide
 from libravdb_memory.gate.settings import GateSettings
-from libravdb_memory.gate.signals import DURABLE_NEIGHBOURS, TURN_NEIGHBOURS
 from libravdb_memory.identity import Json
 from libravdb_memory.model import Draft, Record
 from libravdb_memory.namespaces import namespace_of
@@ -29,6 +27,8 @@ from libravdb_memory.store.protocol import Change, Key, Mark, Marked, Put, Space
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
+
+    from libravdb_memory.gate.score import Decision, Neighbours
 
 JUDGED, REPETITION, DURABLE = "gate", "turns", "durable"
 _PROGRESS = Key("_internal:gate", "judged-through")
@@ -101,10 +101,15 @@ class Gatekeeper:
 
     def _decided(self, heard: str, echoed: bool, neighbours: Neighbours) -> Decision:
         """A turn becomes durable whole, with the echo in it, so what it says of its own must be worth that."""
+        from libravdb_memory.gate.score import decide  # its patterns are made when they are first needed
+
         decision = decide(heard, neighbours, self._settings)
         return replace(decision, durable=decision.durable and (not echoed or says_enough(heard)))
 
     def _neighbours(self, collection: str, vector: NDArray[np.float32]) -> Neighbours:
+        from libravdb_memory.gate.score import Neighbours
+        from libravdb_memory.gate.signals import DURABLE_NEIGHBOURS, TURN_NEIGHBOURS
+
         def cosines(label: str, k: int) -> list[float]:
             found = self._store.search_vectors(collection, vector, k, where=Marked(label))
             return [hit.score for hit in found.hits]

@@ -3,7 +3,7 @@
 Laws: whatever is stored, searched or put into a prompt passes `Masking`; names (ids, users, sessions, files) do not.
 Two texts that differ in their secrets alone are one text afterwards, so writes stay idempotent. The original of a turn
 is kept only if that is configured, as a mark beside the turn: no search, summary, index or prompt reads it, and it goes
-with its turn.
+with its turn. The patterns of secrets take a while to make: they are made with the first text, or by `prepare`.
 """
 
 from __future__ import annotations
@@ -14,8 +14,6 @@ from functools import lru_cache
 
 from libravdb_memory.errors import NotFoundError
 from libravdb_memory.identity import Json
-from libravdb_memory.ingest.secrets import mask, telling
-from libravdb_memory.ingest.secrets.facts import MaskedFacts, mask_facts
 from libravdb_memory.ingest.secrets_settings import SecretsSettings
 from libravdb_memory.model import Turn
 
@@ -48,12 +46,19 @@ class Masking:
         return self._remembered(text) if len(text) <= _REMEMBERED_UP_TO else _masked_text(text)
 
     def facts(self, facts: Mapping[str, Json]) -> Mapping[str, Json]:
-        return mask_facts(facts).facts if self.settings.mask and facts else facts
+        if not self.settings.mask or not facts:
+            return facts
+        from libravdb_memory.ingest.secrets.facts import mask_facts
+
+        return mask_facts(facts).facts
 
     def content(self, text: str, facts: Mapping[str, Json], known: Mapping[str, str] | None = None) -> Content:
         """Both together: what is a secret in one is a secret in the other."""
         if not self.settings.mask:
             return Content(text, facts)
+        from libravdb_memory.ingest.secrets import mask, telling
+        from libravdb_memory.ingest.secrets.facts import MaskedFacts, mask_facts
+
         said = mask(text, known)
         values = telling(text, said.found) if said.found else {}
         beside = mask_facts(facts, values | dict(known or {})) if facts else MaskedFacts(facts)
@@ -94,5 +99,12 @@ def original_of(turn: Turn, note: Mapping[str, Json] | None) -> Turn:
     return replace(turn, text=text, metadata=metadata if isinstance(metadata, Mapping) else {})
 
 
+def prepare() -> None:
+    """Make the patterns now, so that nobody's first turn waits for them."""
+    _masked_text("")
+
+
 def _masked_text(text: str) -> str:
+    from libravdb_memory.ingest.secrets import mask
+
     return mask(text).text

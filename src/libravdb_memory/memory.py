@@ -45,7 +45,6 @@ from libravdb_memory.errors import (
 )
 from libravdb_memory.excluding import Excluding
 from libravdb_memory.forgetting import Forgetting
-from libravdb_memory.gate.score import Decision
 from libravdb_memory.gathering import Source
 from libravdb_memory.gating import DURABLE, JUDGED, Gatekeeper
 from libravdb_memory.hosting import Said, checked_messages, not_held
@@ -91,6 +90,7 @@ from libravdb_memory.usage import ENOUGH, REGRET, Usage
 
 if TYPE_CHECKING:
     from libravdb_memory.compacting import Compaction, Compactor
+    from libravdb_memory.gate.score import Decision
 
 _TOGETHER = 128
 """Messages of a host that are stored in one commit."""

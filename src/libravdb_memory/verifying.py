@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from libravdb_memory.compact.guidance import GAP
 from libravdb_memory.model import Record
 from libravdb_memory.namespaces import guidance_of, history_of, summaries_of
 from libravdb_memory.store.paging import every
@@ -97,6 +96,8 @@ def _covered_twice(store: Store, node: Node, children: Sequence[Record]) -> Iter
 
 def wrong_rule(store: Store, record: Record, namespace: str) -> str:
     """What is wrong with a kept rule, or nothing."""
+    from libravdb_memory.compact.guidance import GAP  # it brings in the patterns of all rules
+
     turn_id = record.metadata.get("source_turn_id")
     if not isinstance(turn_id, str):
         return ""  # not taken from a turn

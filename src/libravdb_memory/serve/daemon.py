@@ -24,6 +24,7 @@ from typing import Any
 from libravdb_memory.config import Config
 from libravdb_memory.errors import ConfigError
 from libravdb_memory.journal import Journal
+from libravdb_memory.masking import prepare
 from libravdb_memory.memory import Memory
 from libravdb_memory.serve import gauges
 from libravdb_memory.serve.access import ANYBODY, SAME_USER, TOKENS_FILE, Tokens
@@ -142,6 +143,7 @@ class _Daemon:
         if self.service.http:
             _log.info("serving %s", self.service.http)
         ready()
+        threading.Thread(target=prepare, name="libravdb-patterns", daemon=True).start()
         if not self.opening.is_ready:
             _log.info("the store is being opened")
         self.opening.then(lambda: self._end_where_there_is_no_store(loop, stopping))

@@ -51,6 +51,10 @@ class LibraryCall:
             from libravdb_memory.compacting import Compaction
 
             names["Compaction"] = Compaction
+        if self.function is Memory.explain_gate:
+            from libravdb_memory.gate.score import Decision
+
+            names["Decision"] = Decision
         return get_type_hints(self.function, localns=names)
 
     @cached_property
