@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.e2e.openclaw import run
 from tests.serve.process import Daemon, short_folder
 
 from libravdb_memory import load_config
@@ -80,6 +81,18 @@ def test_the_plugin_s_types_hold() -> None:
     command = [node(), str(compilers[-1]), "-p", str(FOLDER), "--typeRoots", str(modules / "@types")]
     done = subprocess.run(command, capture_output=True, text=True, timeout=300)
     assert done.returncode == 0, done.stdout
+
+
+@pytest.mark.parametrize(("allowed", "code"), [([], 2), (["--allow-skip"], 0)])
+def test_a_host_that_cannot_be_installed_is_no_success_unless_that_is_allowed(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], allowed: list[str], code: int
+) -> None:
+    def unreachable(version: str) -> run.Program:
+        raise run.HostError(f"no registry has {version}")
+
+    monkeypatch.setattr(run, "install", unreachable)
+    assert run.main(["--fast", *allowed]) == code
+    assert "NOTHING SHOWN" in capsys.readouterr().out
 
 
 # ── the doctor ───────────────────────────────────────────────────────────────────────────────────────────────────────

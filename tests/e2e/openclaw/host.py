@@ -47,7 +47,7 @@ def install(version: str) -> Program:
     """Under build/, once for each version; raises HostError where the registries are out of reach."""
     folder = INSTALLED / version
     program = Program(version, _node(), folder / "node_modules" / "openclaw" / "openclaw.mjs")
-    if not program.entry.exists():
+    if not (folder / "package-lock.json").exists():  # the last thing that npm writes
         folder.mkdir(parents=True, exist_ok=True)
         (folder / "package.json").write_text('{"name": "host", "private": true}')
         npm = program.node.parent.parent / "lib" / "node_modules" / "npm" / "bin" / "npm-cli.js"

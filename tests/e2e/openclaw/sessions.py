@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import socket
+from collections.abc import Callable
 
 from tests.e2e.openclaw.model import ANSWER, ToolCall
 from tests.e2e.openclaw.stage import RULE, Stage, check, frame, said_in
@@ -39,7 +40,7 @@ def new_and_reset_begin_anew_where_people_write_them(stage: Stage) -> None:
         after = stage.session_id()
         held = stage.texts(after)
         check("Good evening." in held and secret not in held, f"{command}: {held}")
-        old = f"{before}~{number}" if before == after else before
+        old = f"{before}~{number if before == after else 0}"
         check(secret in stage.texts(old), f"{command}: {old} has {stage.texts(old)}")
 
 
@@ -64,26 +65,43 @@ def a_subagent_has_its_parent_s_memory_and_a_session_of_its_own(stage: Stage) ->
     check(not leaked, json.dumps(leaked))
 
 
-def a_spawn_that_fails_is_rolled_back(stage: Stage) -> None:
-    """Whoever asked hangs up between the plugin's preparation and the start of the child."""
+def a_spawn_that_fails_is_rolled_back(stage: Stage) -> str:
+    """It fails between the plugin's preparation and the start of the child."""
     calls = len(stage.wire.calls)
-    stage.model.next_calls.append(ToolCall("sessions_spawn", {"task": "Never to be begun."}))
     links: list[dict[str, object]] = []
+    way = _hung_up_on if stage.host.program.commits_turns else _named_at_length
+    way(stage, lambda: links.append(_link(stage, stage.calls("link_session", calls)[0]["linkedKey"])))
+    stage.until(lambda: stage.calls("unlink_session", calls), "nothing was rolled back")
+    child = stage.calls("link_session", calls)[0]["linkedKey"]
+    check(stage.calls("unlink_session", calls)[0]["linkedKey"] == child, "another was rolled back")
+    stage.until(lambda: "linked" not in _link(stage, child), "the link is still there")
+    check(links and links[0].get("linked"), f"there was nothing to roll back: {links}")
+    check(not any(_TASK in said_in(each)[0] for each in stage.model.requests), "the child began")
+    return way.__name__.strip("_").replace("_", " ")
+
+
+_TASK = "Never to be begun."
+
+
+def _hung_up_on(stage: Stage, meanwhile: Callable[[], None]) -> None:
+    """Whoever asked goes away while the plugin prepares."""
 
     def hang_up() -> None:
-        links.append(_link(stage, stage.calls("link_session", calls)[0]["linkedKey"]))
+        meanwhile()
         asked.sock.shutdown(socket.SHUT_RDWR)
         stage.until(lambda: "HTTP client disconnected" in stage.host.log, "the host did not notice")
 
     stage.wire.meanwhile["link_session"] = hang_up
+    stage.model.next_calls.append(ToolCall("sessions_spawn", {"task": _TASK}))
     asked = stage.host.ask("quitter", "Let somebody find out.")
-    stage.until(lambda: stage.calls("unlink_session", calls), "nothing was rolled back")
-    asked.close()
-    child = stage.calls("link_session", calls)[0]["linkedKey"]
-    check(stage.calls("unlink_session", calls)[0]["linkedKey"] == child, "another was rolled back")
-    stage.until(lambda: "linked" not in _link(stage, child), "the link is still there")
-    check(links[0].get("linked"), f"there was nothing to roll back: {links}")
-    check(not any("Never to be begun." in said_in(each)[0] for each in stage.model.requests), "the child began")
+    stage.until(lambda: "link_session" not in stage.wire.meanwhile, "nothing was prepared")
+
+
+def _named_at_length(stage: Stage, meanwhile: Callable[[], None]) -> None:
+    """Older hosts find out after the preparation that a label is too long."""
+    stage.wire.meanwhile["link_session"] = meanwhile
+    stage.model.next_calls.append(ToolCall("sessions_spawn", {"task": _TASK, "label": "long " * 200}))
+    stage.host.say("quitter", "Let somebody find out.")
 
 
 def _link(stage: Stage, child: str) -> dict[str, object]:

@@ -70,14 +70,17 @@ class Stage:
 
     def ask(self, method: str, **params: Any) -> dict[str, Any]:
         """The daemon itself, past the plugin."""
+        answer = self._answer(method, params)
+        assert "result" in answer, answer
+        return dict(answer["result"])
+
+    def _answer(self, method: str, params: dict[str, Any]) -> dict[str, Any]:
         with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as connected:
             connected.settimeout(60)
             connected.connect(str(self.home / "run" / "libravdb.sock"))
             connected.sendall(json.dumps({"id": 1, "method": method, "params": params}).encode() + b"\n")
             with connected.makefile("rb") as answers:
-                answer = json.loads(answers.readline())
-        assert "result" in answer, answer
-        return dict(answer["result"])
+                return dict(json.loads(answers.readline()))
 
     # ── the host ─────────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -116,8 +119,11 @@ class Stage:
         return [item["metadata"]["hook"] for item in self.ask("list_lifecycle_journal", limit=1000)["results"]]
 
     def texts(self, session_id: str) -> list[str]:
-        told = self.ask("memory_history", agentId="main", sessionId=session_id)
-        return [text for entry in told["entries"] for text in _texts(self, entry, session_id)]
+        """All that a session of memory holds; nothing where there is none."""
+        told = self._answer("memory_history", {"agentId": "main", "sessionId": session_id})
+        entries = told["result"]["entries"] if "result" in told else []
+        assert entries or told["error"]["data"]["kind"] == "not_found", told
+        return [text for entry in entries for text in _texts(self, entry)]
 
     def session_id(self) -> str:
         """The host's id of the conversation that was assembled last."""
@@ -131,7 +137,7 @@ class Stage:
         self.model.close()
 
 
-def _texts(stage: Stage, entry: dict[str, Any], session_id: str) -> list[str]:
+def _texts(stage: Stage, entry: dict[str, Any]) -> list[str]:
     if entry["kind"] == "turn":
         return [entry["text"]]
     below = stage.ask("memory_expand", agentId="main", id=entry["id"], limit=1000)
