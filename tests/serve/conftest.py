@@ -5,8 +5,10 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Callable, Iterator
-from typing import Any, TypeAlias
+from functools import cache
+from typing import Any, TypeAlias, cast
 
+import jsonschema
 import numpy  # noqa: F401 - Hypothesis looks at it, also while a background thread is halfway through importing it
 import pytest
 from tests.serve.process import Daemons, short_folder
@@ -19,8 +21,24 @@ from libravdb_memory.serve.calls import Answer, read_call, run
 from libravdb_memory.serve.jsonrpc import Request
 from libravdb_memory.serve.methods import table_of
 from libravdb_memory.serve.service import Service
+from libravdb_memory.serve.shapes import Shapes
 
 Call: TypeAlias = Callable[..., Any]
+
+
+@cache
+def validator(kind: Any) -> jsonschema.Draft202012Validator:
+    """Of a result, strictly: nothing may be told that its type does not know."""
+    shapes = Shapes("#/$defs/{}".format)
+    schema = shapes.of(kind)
+    strict = {name: {"additionalProperties": False, **cast(Any, one)} for name, one in shapes.named.items()}
+    jsonschema.Draft202012Validator.check_schema({**schema, "$defs": strict})
+    return jsonschema.Draft202012Validator({**schema, "$defs": strict})
+
+
+def fits(kind: Any, result: Any) -> None:
+    wrong = [f"{'.'.join(map(str, error.path))}: {error.message}" for error in validator(kind).iter_errors(result)]
+    assert not wrong, wrong
 
 
 @pytest.fixture
@@ -36,7 +54,10 @@ def ask(service: Service) -> Call:
 
     def asked(method: str, params: Any = None, access: Access = SAME_USER) -> Any:
         call = read_call(table, Request(method, params or {}, 7), access)
-        return json.loads((call if isinstance(call, Answer) else run(service, call)).line)
+        answer = json.loads((call if isinstance(call, Answer) else run(service, call)).line)
+        if "result" in answer and (kind := table[method].result) is not None:
+            fits(kind, answer["result"])
+        return answer
 
     return asked
 

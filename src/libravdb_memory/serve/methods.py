@@ -34,7 +34,8 @@ class Method(Generic[P]):
     is `brief` too, as long as such calls keep being short. Those that ask a model are `thinking`, those that
     read or write much are `slow`: they have threads of their own, so that they keep nobody else waiting. Calls
     with the same `order` run in the order in which they came. `reach` are the namespaces that a call may touch.
-    One that is `owner_only` is for whoever the daemon belongs to: full reach is not enough."""
+    One that is `owner_only` is for whoever the daemon belongs to: full reach is not enough. `result` is a TypedDict of
+    what is told, where that is written down."""
 
     name: str
     params: type[P]
@@ -45,6 +46,7 @@ class Method(Generic[P]):
     reach: Callable[[Service, P], frozenset[str]] = lambda _, __: EVERYTHING
     pace: Pace = "quick"
     owner_only: bool = False
+    result: type[Any] | None = None
 
 
 Table: TypeAlias = Mapping[str, Method[Any]]

@@ -20,9 +20,10 @@ from libravdb_memory.namespaces import resolve_namespace
 from libravdb_memory.serve.access import AccessDeniedError
 from libravdb_memory.serve.http.answers import HEADERS, answered, refused, result
 from libravdb_memory.serve.http.asking import Asking
-from libravdb_memory.serve.http.exposed import exposed, openapi, takes_get
+from libravdb_memory.serve.http.exposed import exposed, takes_get
 from libravdb_memory.serve.http.guard import Caller, Guard
 from libravdb_memory.serve.http.hub import Hub
+from libravdb_memory.serve.http.openapi import openapi
 from libravdb_memory.serve.jsonrpc import BadFrame, read_object
 from libravdb_memory.serve.signing import SIGNED_IN_S
 
@@ -40,7 +41,7 @@ class Api:
         self._guard = guard
         self._hub = hub
         self._table = exposed(asking.table)
-        self._openapi = openapi(asking.table)
+        self._openapi = openapi(asking.table, guard.cookie)
 
     def routes(self) -> list[Route]:
         return [

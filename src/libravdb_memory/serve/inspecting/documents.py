@@ -12,6 +12,7 @@ from libravdb_memory.identity import Json
 from libravdb_memory.ingest.lint import Contradiction, Duplicate, LintedNode, LintReport, RuleBudget, lint
 from libravdb_memory.ingest.partition import Partition, Tier
 from libravdb_memory.serve.forms import form
+from libravdb_memory.serve.inspecting import results
 from libravdb_memory.serve.methods import NOTHING, Method, Nothing, Result
 from libravdb_memory.serve.service import Service
 from libravdb_memory.store.protocol import Key
@@ -129,6 +130,14 @@ METHODS: tuple[Method[Any], ...] = (
         documents,
         "List authored documents and what their rules cost.",
         reach=lambda _, __: NOTHING,
+        result=results.Documents,
     ),
-    Method("document", Named, document, "Show a document block by block, with its rules.", reach=lambda _, __: NOTHING),
+    Method(
+        "document",
+        Named,
+        document,
+        "Show a document block by block, with its rules.",
+        reach=lambda _, __: NOTHING,
+        result=results.Document,
+    ),
 )

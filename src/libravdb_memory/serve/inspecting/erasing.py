@@ -12,6 +12,7 @@ from libravdb_memory.identity import Json
 from libravdb_memory.model import Record
 from libravdb_memory.namespaces import guidance_of, history_of, summaries_of
 from libravdb_memory.serve import epochs
+from libravdb_memory.serve.inspecting import results
 from libravdb_memory.serve.inspecting.lists import count_of
 from libravdb_memory.serve.inspecting.rows import PREVIEW, cut, turn_rows
 from libravdb_memory.serve.methods import Method, Result
@@ -150,5 +151,12 @@ def _told(
 
 
 METHODS: tuple[Method[Any], ...] = (
-    Method("erase_preview", Forget, erase_preview, "Count what memory_forget would take.", reach=own_reach),
+    Method(
+        "erase_preview",
+        Forget,
+        erase_preview,
+        "Count what memory_forget would take.",
+        reach=own_reach,
+        result=results.ErasePreview,
+    ),
 )

@@ -12,6 +12,7 @@ from libravdb_memory.gating import DURABLE, JUDGED
 from libravdb_memory.identity import Json
 from libravdb_memory.namespaces import history_of, resolve_namespace
 from libravdb_memory.serve.forms import form, object_form
+from libravdb_memory.serve.inspecting import results
 from libravdb_memory.serve.inspecting.lists import OfUser, own
 from libravdb_memory.serve.methods import EVERYTHING, Method, Result
 from libravdb_memory.serve.service import Service
@@ -124,7 +125,12 @@ def _reach(_: Service, params: Report) -> frozenset[str]:
 
 METHODS: tuple[Method[Any], ...] = (
     Method(
-        "gate_report", Report, gate_report, "Show how the gate's scores are spread and what came of them.", reach=_reach
+        "gate_report",
+        Report,
+        gate_report,
+        "Show how the gate's scores are spread and what came of them.",
+        reach=_reach,
+        result=results.GateReport,
     ),
     Method(
         "gate_explain",
@@ -133,5 +139,6 @@ METHODS: tuple[Method[Any], ...] = (
         "Judge a text as the gate would, and store nothing.",
         reach=own,
         pace="thinking",
+        result=results.Explanation,
     ),
 )

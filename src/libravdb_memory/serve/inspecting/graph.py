@@ -9,6 +9,7 @@ from typing import Any
 from libravdb_memory.errors import NotFoundError
 from libravdb_memory.identity import Json
 from libravdb_memory.namespaces import history_of, summaries_of
+from libravdb_memory.serve.inspecting import results
 from libravdb_memory.serve.inspecting.lists import MOST_ROWS, OfSession, check_bounds, count_of, own, tail_form
 from libravdb_memory.serve.inspecting.rows import node_row
 from libravdb_memory.serve.methods import Method, Result
@@ -72,5 +73,12 @@ def _boundary(store: Store, namespace: str, session: str) -> dict[str, Json] | N
 
 
 METHODS: tuple[Method[Any], ...] = (
-    Method("session_graph", Graph, session_graph, "Show the summaries of a session and where its tail is.", reach=own),
+    Method(
+        "session_graph",
+        Graph,
+        session_graph,
+        "Show the summaries of a session and where its tail is.",
+        reach=own,
+        result=results.SessionGraph,
+    ),
 )

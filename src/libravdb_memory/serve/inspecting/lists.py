@@ -10,6 +10,7 @@ from libravdb_memory.errors import InvalidInputError, NotFoundError
 from libravdb_memory.identity import Json
 from libravdb_memory.model import Record
 from libravdb_memory.namespaces import history_of, namespace_of, resolve_namespace, session_name, summaries_of
+from libravdb_memory.serve.inspecting import results
 from libravdb_memory.serve.inspecting.rows import turn_rows
 from libravdb_memory.serve.methods import EVERYTHING, Method, Result
 from libravdb_memory.serve.service import Service
@@ -236,8 +237,36 @@ def _newest_of_all(store: Store, sequence: int, limit: int) -> list[Record]:
 
 
 METHODS: tuple[Method[Any], ...] = (
-    Method("namespaces", Namespaces, namespaces, "List whose memory there is, the newest first.", reach=_named_reach),
-    Method("sessions", Sessions, sessions, "List the sessions of a user, the last spoken in first.", reach=own),
-    Method("turns", Turns, turns, "List the turns of a session, with what the gate made of them.", reach=own),
-    Method("latest_turns", Latest, latest_turns, "List the newest turns of all sessions.", reach=one_or_all),
+    Method(
+        "namespaces",
+        Namespaces,
+        namespaces,
+        "List whose memory there is, the newest first.",
+        reach=_named_reach,
+        result=results.NamespacesPage,
+    ),
+    Method(
+        "sessions",
+        Sessions,
+        sessions,
+        "List the sessions of a user, the last spoken in first.",
+        reach=own,
+        result=results.SessionsPage,
+    ),
+    Method(
+        "turns",
+        Turns,
+        turns,
+        "List the turns of a session, with what the gate made of them.",
+        reach=own,
+        result=results.TurnsPage,
+    ),
+    Method(
+        "latest_turns",
+        Latest,
+        latest_turns,
+        "List the newest turns of all sessions.",
+        reach=one_or_all,
+        result=results.LatestTurns,
+    ),
 )

@@ -9,6 +9,7 @@ from typing import Any
 from libravdb_memory import __version__
 from libravdb_memory.identity import Json
 from libravdb_memory.serve.forms import form
+from libravdb_memory.serve.inspecting import results
 from libravdb_memory.serve.methods import NOTHING, Method, Nothing, Result
 from libravdb_memory.serve.metrics import BOUNDS_S, Latency
 from libravdb_memory.serve.service import Service
@@ -98,7 +99,7 @@ def ready(service: Service, _: Nothing) -> Result:
 
 
 METHODS: tuple[Method[Any], ...] = (
-    Method("overview", Nothing, overview, "Say how store, model, calls and jobs are doing."),
+    Method("overview", Nothing, overview, "Say how store, model, calls and jobs are doing.", result=results.Overview),
     Method(
         "ready",
         Nothing,
@@ -106,5 +107,6 @@ METHODS: tuple[Method[Any], ...] = (
         "Say that store and model answer, by asking both.",
         reach=lambda _, __: NOTHING,
         pace="thinking",
+        result=results.Ready,
     ),
 )

@@ -15,6 +15,7 @@ from libravdb_memory.assemble.receipt import Assembly, Item, Rejection
 from libravdb_memory.identity import Json
 from libravdb_memory.receipts import Receipt, Replay
 from libravdb_memory.serve.forms import form, object_form
+from libravdb_memory.serve.inspecting import results
 from libravdb_memory.serve.inspecting.ranked import bar_of
 from libravdb_memory.serve.methods import Method, Result
 from libravdb_memory.serve.own.explaining import OfReceipt, receipt_reach
@@ -152,6 +153,20 @@ def _both_reached(service: Service, params: Pair) -> frozenset[str]:
 
 
 METHODS: tuple[Method[Any], ...] = (
-    Method("receipt_view", View, receipt_view, "Take a prompt apart, also with another budget.", reach=receipt_reach),
-    Method("compare_receipts", Pair, compare_receipts, "Compare what two prompts were made of.", reach=_both_reached),
+    Method(
+        "receipt_view",
+        View,
+        receipt_view,
+        "Take a prompt apart, also with another budget.",
+        reach=receipt_reach,
+        result=results.PromptView,
+    ),
+    Method(
+        "compare_receipts",
+        Pair,
+        compare_receipts,
+        "Compare what two prompts were made of.",
+        reach=_both_reached,
+        result=results.Comparison,
+    ),
 )

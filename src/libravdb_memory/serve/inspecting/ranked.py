@@ -17,6 +17,7 @@ from libravdb_memory.identity import Json
 from libravdb_memory.model import Hit, Turn
 from libravdb_memory.namespaces import history_of, summaries_of
 from libravdb_memory.retrieve.rank import MODULATION
+from libravdb_memory.serve.inspecting import results
 from libravdb_memory.serve.inspecting.lists import check_bounds
 from libravdb_memory.serve.inspecting.rows import turn_rows
 from libravdb_memory.serve.methods import Method, Result
@@ -100,5 +101,6 @@ METHODS: tuple[Method[Any], ...] = (
         "Find turns, each with the addends of its score.",
         reach=own_reach,
         pace="thinking",
+        result=results.Found,
     ),
 )

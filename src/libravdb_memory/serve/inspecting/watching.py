@@ -8,6 +8,7 @@ from typing import Any, Literal
 
 from libravdb_memory.errors import NotFoundError
 from libravdb_memory.serve.forms import form, object_form
+from libravdb_memory.serve.inspecting import results
 from libravdb_memory.serve.jobs import Work
 from libravdb_memory.serve.methods import Method, Nothing, Result
 from libravdb_memory.serve.own.keeping import backup_target
@@ -69,9 +70,16 @@ def ui_link(service: Service, _: Nothing) -> Result:
 
 
 METHODS: tuple[Method[Any], ...] = (
-    Method("job_start", Start, job_start, "Begin a verification or a backup, and do not wait for it.", writes=True),
-    Method("job", OfJob, job, "Say how far a job has come."),
-    Method("jobs", Nothing, jobs, "List the jobs since the daemon began, the newest first."),
+    Method(
+        "job_start",
+        Start,
+        job_start,
+        "Begin a verification or a backup, and do not wait for it.",
+        writes=True,
+        result=results.OneJob,
+    ),
+    Method("job", OfJob, job, "Say how far a job has come.", result=results.OneJob),
+    Method("jobs", Nothing, jobs, "List the jobs since the daemon began, the newest first.", result=results.AllJobs),
     Method(
         "ui_link",
         Nothing,

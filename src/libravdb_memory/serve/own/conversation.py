@@ -15,6 +15,7 @@ from libravdb_memory.namespaces import given_user, history_of
 from libravdb_memory.serve import epochs, links
 from libravdb_memory.serve.forms import context_form, turn_form
 from libravdb_memory.serve.methods import Method, Result
+from libravdb_memory.serve.own import results
 from libravdb_memory.serve.own.where import Where, in_order, own_reach
 from libravdb_memory.serve.service import Service
 from libravdb_memory.sessions import note_hosted
@@ -180,6 +181,7 @@ METHODS: tuple[Method[Any], ...] = (
         writes=True,
         order=in_order,
         reach=own_reach,
+        result=results.Ingested,
     ),
     Method(
         "after_turn",
@@ -197,5 +199,6 @@ METHODS: tuple[Method[Any], ...] = (
         "Assemble what a model should see, within a budget; with a receipt.",
         reach=own_reach,
         pace="thinking",
+        result=results.BuiltContext,
     ),
 )

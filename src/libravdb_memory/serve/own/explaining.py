@@ -8,6 +8,7 @@ from typing import Any
 from libravdb_memory.errors import NotFoundError
 from libravdb_memory.serve.forms import form, receipt_form
 from libravdb_memory.serve.methods import EVERYTHING, Method, Result
+from libravdb_memory.serve.own import results
 from libravdb_memory.serve.own.where import Where, own_reach
 from libravdb_memory.serve.service import Service
 
@@ -71,7 +72,23 @@ METHODS: tuple[Method[Any], ...] = (
     Method(
         "why", OfReceipt, why, "Explain a prompt: every item and every rejection, with figures.", reach=receipt_reach
     ),
-    Method("why_not", OfRecord, why_not, "Say why a record is not in a prompt.", reach=receipt_reach),
-    Method("replay", OfReceipt, replay, "Assemble a prompt again from its receipt alone.", reach=receipt_reach),
-    Method("receipts", Recent, receipts, "List the newest receipts of a user or a session.", reach=own_reach),
+    Method(
+        "why_not", OfRecord, why_not, "Say why a record is not in a prompt.", reach=receipt_reach, result=results.WhyNot
+    ),
+    Method(
+        "replay",
+        OfReceipt,
+        replay,
+        "Assemble a prompt again from its receipt alone.",
+        reach=receipt_reach,
+        result=results.Replayed,
+    ),
+    Method(
+        "receipts",
+        Recent,
+        receipts,
+        "List the newest receipts of a user or a session.",
+        reach=own_reach,
+        result=results.Receipts,
+    ),
 )

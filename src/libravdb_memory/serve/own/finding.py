@@ -9,6 +9,7 @@ from libravdb_memory.errors import InvalidInputError
 from libravdb_memory.model import Hits
 from libravdb_memory.serve.forms import hit_form, turn_form
 from libravdb_memory.serve.methods import Method, Result
+from libravdb_memory.serve.own import results
 from libravdb_memory.serve.own.where import Where, own_reach
 from libravdb_memory.serve.service import Service
 
@@ -64,6 +65,15 @@ METHODS: tuple[Method[Any], ...] = (
         "Find turns by meaning and wording, each with the parts of its score.",
         reach=own_reach,
         pace="thinking",
+        result=results.Hits,
     ),
-    Method("memory_get", One, memory_get, "Read one turn, exactly as it was stored.", reach=own_reach, pace="brief"),
+    Method(
+        "memory_get",
+        One,
+        memory_get,
+        "Read one turn, exactly as it was stored.",
+        reach=own_reach,
+        pace="brief",
+        result=results.OneTurn,
+    ),
 )
