@@ -18,11 +18,20 @@ const links = new Map();
 
 /** One for each configuration, however often the host registers the plugin. @param {Api} api */
 export function linkOf(api) {
-  const state = api.runtime?.state?.resolveStateDir?.() ?? join(homedir(), ".openclaw");
+  const state = stateOf(api);
   const name = JSON.stringify([api.pluginConfig ?? {}, state]);
   const link = links.get(name) ?? new Link(new Settings(api.pluginConfig), join(state, "libravdb-memory", "spool"), api.logger);
   links.set(name, link);
   return link;
+}
+
+/** A host that only asks which commands there are has no runtime, and throws; such a link is never used. @param {Api} api */
+function stateOf(api) {
+  try {
+    const told = api.runtime?.state?.resolveStateDir?.();
+    if (told) return told;
+  } catch {}
+  return join(homedir(), ".openclaw");
 }
 
 export class Link {

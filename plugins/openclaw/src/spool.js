@@ -23,12 +23,12 @@ const BLOCK = 4096; // what a file takes of a disk at least
 export class Full extends Error {}
 
 export class Spool {
-  /** @param {string} folder @param {Daemon} daemon @param {(text: string) => void} warn @param {number} [limit] in bytes */
-  constructor(folder, daemon, warn, limit = MOST_BYTES) {
+  /** @param {string} folder @param {Daemon} daemon @param {(text: string) => void} warn */
+  constructor(folder, daemon, warn) {
     this.folder = folder;
     this.daemon = daemon;
     this.warn = warn;
-    this.limit = limit;
+    this.limit = MOST_BYTES;
     this.count = 0;
     this.lastMoment = 0;
     this.mayWait = true;

@@ -21,7 +21,8 @@ function host(made, generation, config = {}) {
     registerCli: (registrar, { descriptors }) => given.cli.push(descriptors[0].name),
     on: (name, handler) => (given.hooks[name] = handler),
   };
-  if (generation === "new") api.registerMemoryCapability = (capability) => Object.assign(given, capability);
+  if (generation === "metadata") Object.defineProperty(api, "runtime", { get: () => { throw new Error("the runtime is intentionally unavailable"); } });
+  if (generation !== "old") api.registerMemoryCapability = (capability) => Object.assign(given, capability);
   else {
     api.registerMemoryPromptSection = (builder) => (given.promptBuilder = builder);
     api.registerMemoryRuntime = (runtime) => (given.runtime = runtime);
@@ -49,6 +50,12 @@ for (const generation of ["new", "old"]) {
     await start(made);
   });
 }
+
+test("a host that only asks for the commands, without a runtime, is told of them", async (t) => {
+  const made = await stage(t);
+  const config = { plugins: { entries: { "memory-core": { enabled: false } } } };
+  assert.deepEqual(host(made, "metadata", config).cli, ["libravdb", "memory"]);
+});
 
 test("what was said is found and read, exactly, by tool and by the host", async (t) => {
   const made = await stage(t, {}, { alone: true });
