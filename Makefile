@@ -98,19 +98,20 @@ model-check: $(READY) ## rebuild the bundled model from its published weights (8
 	@$(BIN)/python tools/build_tokens.py --check
 
 e2e-inspector: ## the inspector's page in a real chromium, in a venv of its own; pictures go to build/screenshots
+	@command -v "$${CHROMIUM:-chromium}" >/dev/null || command -v google-chrome >/dev/null || { echo "no browser for e2e-inspector: install Debian's chromium (apt-get install chromium), or name another: make e2e-inspector CHROMIUM=/path/to/chrome" >&2; exit 1; }
 	@$(PYTHON) -m venv .venv-browser
-	@.venv-browser/bin/python -m pip install --quiet --disable-pip-version-check playwright axe-playwright-python pytest hypothesis -e .
-	@.venv-browser/bin/python -m pytest -q -m long tests/e2e/inspector
-
-# Neither is part of `make test`: a host is 1 GB from npm, and the tests must pass without a network. There the plugin is
-# tested against real daemons (tests/plugins). Without the registries these fail, unless ALLOW_SKIP=1 is given.
-E2E_OPENCLAW = $(BIN)/python -m tests.e2e.openclaw.run $(if $(OPENCLAW),--host $(OPENCLAW)) $(if $(ALLOW_SKIP),--allow-skip)
+	@.venv-browser/bin/python -m pip install --quiet --disable-pip-version-check 'playwright>=1.49,<2' 'axe-playwright-python>=0.1.4,<0.2' 'pytest>=8.3,<10' 'hypothesis>=6.110,<7' -e .
+	@CHROMIUM="$(CHROMIUM)" .venv-browser/bin/python -m pytest -q -rs -m long tests/e2e/inspector
 
 e2e-openclaw: $(READY) ## play whole conversations on a real OpenClaw (1 GB from npm, 10 min); OPENCLAW=version
 	@$(E2E_OPENCLAW)
 
 e2e-openclaw-fast: $(READY) ## the same in 3 min: without long conversations, restarts of the host, the audit and the commands
 	@$(E2E_OPENCLAW) --fast
+
+# Neither is part of `make test`: a host is 1 GB from npm, and the tests must pass without a network. There the plugin is
+# tested against real daemons (tests/plugins). Without the registries these fail, unless ALLOW_SKIP=1 is given.
+E2E_OPENCLAW = $(BIN)/python -m tests.e2e.openclaw.run $(if $(OPENCLAW),--host $(OPENCLAW)) $(if $(ALLOW_SKIP),--allow-skip)
 
 clean: ## remove what make built
 	rm -rf $(VENV) build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .coverage*

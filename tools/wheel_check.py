@@ -10,10 +10,17 @@ import subprocess
 import sys
 import tempfile
 import venv
+import zipfile
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 MODEL = "libravdb_memory/engines/bundled/model.onnx"
+PAGE = """
+from libravdb_memory.serve.http.files import INDEX, PageFiles
+files = PageFiles()
+assert {INDEX, "app.js", "design.css"} <= set(files.names), files.names
+print(f"the inspector's page is installed, {len(files.names)} files")
+"""
 
 
 def run(command: list[str], **environment: str) -> str:
@@ -31,12 +38,23 @@ def run(command: list[str], **environment: str) -> str:
     return done.stdout
 
 
+def left_out(wheel: Path) -> set[str]:
+    """Files of the package that the wheel does not hold: models, schemas and the inspector's page are files too."""
+    source = ROOT / "src"
+    files = (path for path in (source / "libravdb_memory").rglob("*") if path.is_file())
+    wanted = {path.relative_to(source).as_posix() for path in files if path.suffix != ".pyc"}
+    with zipfile.ZipFile(wheel) as held:
+        return wanted - set(held.namelist())
+
+
 def main() -> None:
     with tempfile.TemporaryDirectory(prefix="libravdb-wheel-") as folder:
         where = Path(folder)
         run([sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "-w", folder, str(ROOT)])
         (wheel,) = where.glob("*.whl")
         print(f"wheel: {wheel.name}, {wheel.stat().st_size / 1e6:.1f} MB")
+        if missing := left_out(wheel):
+            sys.exit(f"the wheel lacks {len(missing)} files of the package: {', '.join(sorted(missing)[:5])}")
         venv.create(where / "empty", with_pip=True)
         binaries = where / "empty" / ("Scripts" if os.name == "nt" else "bin")
         python, libravdb = str(binaries / "python"), str(binaries / "libravdb")
@@ -46,6 +64,7 @@ def main() -> None:
         print(run([libravdb, "--version"], **offline).strip())
         run([libravdb, "demo"], **offline)
         print("the demo ran from the installed wheel")
+        print(run([python, "-c", PAGE], **offline).strip())
 
 
 if __name__ == "__main__":

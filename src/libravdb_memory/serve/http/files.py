@@ -57,6 +57,10 @@ class PageFiles:
         }
         self._read: dict[str, _File] = {}
 
+    @property
+    def names(self) -> tuple[str, ...]:
+        return tuple(self._paths)
+
     def response(self, request: Request, name: str) -> Response | None:
         """None where there is no such file."""
         path = self._paths.get(name or INDEX)
