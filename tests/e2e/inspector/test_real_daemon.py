@@ -163,6 +163,8 @@ def test_a_limited_token_shows_its_own_and_says_what_it_does_not_show(browser: B
     assert page.get_by_role("button", name="Verify").count() == 0 and "Not for this token" in page.inner_text("#main")
     page = guest.see(f"history?user=ada&session={place.session}")
     assert "does not reach that far" in page.inner_text("[role=alert]")
+    page = guest.see("search?user=ada&q=ledger")
+    assert "does not reach that far" in page.inner_text("[role=alert]") and not page.is_visible(".list")
     tokens.remove("reader")
     guest.page.goto(f"{guest.address}/#/rules")
     guest.until("document.querySelector('h1')?.textContent === 'Sign in'")

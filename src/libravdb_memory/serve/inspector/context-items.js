@@ -11,7 +11,7 @@ export function itemDetails(view, item) {
 }
 
 export function rejectionDetails(view, item) {
-  const margin = item.margin === null || item.margin === undefined ? null : `${item.reason === "budget" ? `${count(Math.ceil(item.margin))} tokens` : score(item.margin)} short`;
+  const margin = !item.margin ? null : `${item.reason === "budget" ? `${count(Math.ceil(item.margin))} tokens` : score(item.margin)} short`;
   return details(view, item, [h("span", { class: "badge warn" }, item.reason), margin ? h("span", null, margin) : null], [
     ["left out", item.reason],
     ["short by", margin],

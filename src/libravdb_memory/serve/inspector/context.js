@@ -175,7 +175,7 @@ class ContextView {
     });
     return fill(
       place,
-      [view.degraded].flat().filter(Boolean).map((reason) => h("p", { class: "hint" }, `Degraded: ${typeof reason === "string" ? reason : JSON.stringify(reason)}`)),
+      view.degraded ? h("p", { class: "hint" }, `${view.degraded.reason}: hard rules need ${plural(view.degraded.hardTokens, "token")} and the tail ${count(view.degraded.tailTokens)}, of ${count(view.degraded.budget)}. Both are kept whole.`) : null,
       view.notes?.length ? h("p", { class: "hint" }, view.notes.join(" ")) : null,
       h(
         "div",

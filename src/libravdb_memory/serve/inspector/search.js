@@ -101,7 +101,9 @@ class Search {
       this.#show(told);
     } catch (error) {
       if (error.name === "AbortError") return;
+      this.told.textContent = "";
       this.list.set([]);
+      this.list.element.hidden = true;
       fill(this.notes, failure(error));
     }
     this.list.element.removeAttribute("aria-busy");
