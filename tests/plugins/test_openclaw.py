@@ -18,7 +18,7 @@ from tests.e2e.openclaw import run
 from tests.serve.process import Daemon, short_folder
 
 from libravdb_memory import load_config
-from libravdb_memory.cli.openclaw_host import PLUGIN, SPOOL_LIMIT, HostFiles, examine_host
+from libravdb_memory.cli.openclaw_host import INSTALL, PLUGIN, SPOOL_LIMIT, HostFiles, examine_host
 from libravdb_memory.doctor import Finding
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -161,7 +161,9 @@ def test_every_problem_names_what_mends_it(look: Look, tmp_path: Path) -> None:
     assert all(problems.values())
     assert problems["slot memory"] == f"openclaw config set plugins.slots.memory {PLUGIN}"
     assert problems["endpoint"].endswith("libravdb daemon start")
-    assert look({"plugins": {}})["plugin"].remedy == "openclaw plugins install plugins/openclaw"
+    assert look({"plugins": {}})["plugin"].remedy == INSTALL
+    for page in ("docs/guide/openclaw.md", "plugins/openclaw/README.md"):
+        assert INSTALL in (ROOT / page).read_text(), f"{page} says otherwise"
 
 
 def test_a_configuration_that_is_missing_or_no_json_is_told(look: Look, tmp_path: Path) -> None:

@@ -25,6 +25,7 @@ from libravdb_memory.wording import counted
 
 PLUGIN = "libravdb-memory"
 OLDEST, DURABLE_TURNS = (2026, 7, 35), (2026, 8, 1)
+INSTALL = "openclaw plugins install plugins/openclaw --force --accept-capabilities"
 _SLOTS = ("memory", "contextEngine")
 _PATIENCE_S = 60
 SPOOL_LIMIT, _BLOCK = 128 * 1024 * 1024, 4096
@@ -104,7 +105,7 @@ def _host(said: str | None) -> Finding:
 def _plugin(plugins: Object) -> Iterator[Finding]:
     entry = _part(_part(plugins, "entries"), PLUGIN)
     if not entry:
-        yield Finding("problem", "plugin", f"{PLUGIN} is not installed", "openclaw plugins install plugins/openclaw")
+        yield Finding("problem", "plugin", f"{PLUGIN} is not installed", INSTALL)
         return
     allowed, denied = plugins.get("allow"), plugins.get("deny")
     if entry.get("enabled") is False or plugins.get("enabled") is False:

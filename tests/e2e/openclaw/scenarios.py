@@ -23,7 +23,18 @@ from tests.e2e.openclaw.sessions import (
     a_subagent_has_its_parent_s_memory_and_a_session_of_its_own,
     new_and_reset_begin_anew_where_people_write_them,
 )
-from tests.e2e.openclaw.stage import ID, RULE, Stage, check, frame, result_in, said_in, system_of, tokens_of
+from tests.e2e.openclaw.stage import (
+    ID,
+    RULE,
+    Stage,
+    check,
+    command_of_the_guide,
+    frame,
+    result_in,
+    said_in,
+    system_of,
+    tokens_of,
+)
 
 WINDOW = 32_768
 DECISION = "We decided that the archive server is called Heron and listens on port 7443."
@@ -35,11 +46,13 @@ def installing_writes_both_slots(stage: Stage) -> None:
     check(slots.get("memory") == ID and slots.get("contextEngine") == ID, f"slots: {slots}")
 
 
-def the_security_audit_has_nothing_against_the_plugin(stage: Stage) -> None:
+def the_security_audit_has_nothing_against_the_plugin(stage: Stage) -> str:
     told = stage.host.command("security", "audit", "--deep", "--json", check=False)
     report = json.loads(told[told.index("{") :])
-    about = [item for item in report["findings"] if ID in json.dumps(item) and item.get("severity") != "info"]
+    worse = [item for item in report["findings"] if item.get("severity") != "info"]
+    about = [item for item in worse if ID in json.dumps(item) or item["severity"] == "critical"]
     check(not about, json.dumps(about, indent=1)[:3000])
+    return f"of this host itself: {', '.join(item['checkId'] for item in worse) or 'nothing'}"
 
 
 def a_rule_of_agents_md_is_in_the_first_prompt(stage: Stage) -> None:
@@ -132,8 +145,16 @@ def no_secret_of_the_host_went_to_the_daemon_or_a_log(stage: Stage) -> None:
             check(secret not in text, f"{secret} was {how}")
 
 
+def the_fact_of_the_guide_is_remembered(stage: Stage) -> None:
+    stage.host.command(*command_of_the_guide("openclaw agent"))
+    request = stage.say("another", "How do I take my tea?")
+    check("tea without sugar" in frame(request, "recalled_memories"), system_of(request)[-3000:])
+
+
 def the_commands_work(stage: Stage) -> None:
     command = stage.host.command
+    told = command("libravdb", "status", check=False) + stage.host.log
+    check("failed during" not in told, "\n".join(line for line in told.splitlines() if "failed during" in line))
     status = _json(command("memory", "status"))
     check(status["ok"] is True and status["spool"]["waiting"] == 0, json.dumps(status)[:500])
     check(FACT in command("memory", "search", "spare key of the boathouse"), "search")
@@ -174,6 +195,7 @@ FULL: tuple[Scenario, ...] = (
     *_QUICK,
     new_and_reset_begin_anew_where_people_write_them,
     a_daemon_that_is_slow_holds_no_reply_up,
+    the_fact_of_the_guide_is_remembered,
     a_host_that_falls_before_it_knows_that_a_turn_is_stored_delivers_it_again,
     after_sixty_turns_the_budget_holds_and_an_early_decision_is_recalled,
     *_AT_THE_END,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import shlex
 import signal
 import socket
 import subprocess
@@ -15,7 +16,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from tests.e2e.openclaw.host import PLUGIN, Host, Program
+from tests.e2e.openclaw.host import ROOT, Host, Program
 from tests.e2e.openclaw.model import Model
 from tests.e2e.openclaw.wire import Wire
 
@@ -85,9 +86,10 @@ class Stage:
     # ── the host ─────────────────────────────────────────────────────────────────────────────────────────────────────
 
     def install_plugin(self) -> None:
-        """As its users do, and the few lines of configuration that these scenarios need."""
-        accept = ["--accept-capabilities"] if self.host.program.commits_turns else []
-        self.host.command("plugins", "install", str(PLUGIN), "--force", *accept)
+        """As the guide says, and the few lines of configuration that these scenarios need."""
+        unknown = () if self.host.program.commits_turns else ("--accept-capabilities",)
+        told = [word for word in command_of_the_guide("openclaw plugins install") if word not in unknown]
+        self.host.command(*told, folder=ROOT)
         config = self.host.config
         entries = config["plugins"].setdefault("entries", {})
         settings = {"endpoint": f"unix:{self.folder / 'wire.sock'}", "home": str(self.home), "timeoutMs": 3000}
@@ -142,6 +144,13 @@ def _texts(stage: Stage, entry: dict[str, Any]) -> list[str]:
         return [entry["text"]]
     below = stage.ask("memory_expand", agentId="main", id=entry["id"], limit=1000)
     return [item["text"] for item in below["items"]]
+
+
+def command_of_the_guide(begins: str) -> list[str]:
+    """The arguments of one of the commands that take a user from nothing to a remembered fact."""
+    lines = (ROOT / "docs" / "guide" / "openclaw.md").read_text().splitlines()
+    found = next(line for line in lines if line.startswith(begins))
+    return shlex.split(found, comments=True)[1:]
 
 
 # ── looking at a request ─────────────────────────────────────────────────────────────────────────────────────────────
