@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from starlette.types import Message, Receive, Scope, Send
 from tests.mcp_server.connecting import (
     Mode,
+    complaint,
     daemon_ended,
     environment,
     http_server,
@@ -82,8 +83,25 @@ def test_a_request_is_refused_without_a_token_that_reaches_its_namespace(home: P
     assert status(address, "/mcp", {**good, "origin": "http://evil.example"}) == 403
     assert status(address, "/mcp", {**good, "origin": f"http://{place.netloc}"}) == 200
     assert status(address, "/mcp", {**good, "sec-fetch-site": "cross-site"}) == 403
-    for path in ("/", "/mcp/a/b", "/mcp/%20", "/mcp/%ff", "/mcpx", "/mcp/" + "x" * 600):
+    for path in (
+        "/",
+        "/mcp/",
+        "/mcp/.",
+        "/mcp/..",
+        "/mcp/%2e%2e",
+        "/mcp/../mcp",
+        "/mcp/a/b",
+        "/mcp/%20",
+        "/mcp/%ff",
+        "/mcpx",
+        "/mcp/" + "x" * 600,
+    ):
         assert status(address, path, good) == 404, path
+    for path in ("/mcp?namespace=bob", "/mcp/bob?user=ada"):
+        assert status(address, path, good) == 400, path
+    for method in ("GET", "DELETE", "PUT", "OPTIONS"):
+        assert status(address, "/mcp", good, method=method) == 405
+        assert status(address, "/mcp", {}, method=method) == 401
     assert status(address, "/mcp", {**good, "content-type": "text/plain"}) == 400
     assert status(address, "/mcp", good, body="x" * (5 << 20)) == 413
 
@@ -101,12 +119,28 @@ def test_nothing_but_loopback_is_listened_on(home: Path) -> None:
     assert done.returncode == 2 and done.stdout == "" and "reached by others" in done.stderr
 
 
-def status(address: str, path: str, headers: dict[str, str], body: str = SEARCH) -> int:
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["../ada", "ada/", "ada\0", "/ada", "%61da", "ADA", "ada\u202e", "bob/../ada"])
+def test_a_name_that_looks_like_a_way_to_another_is_a_namespace_of_its_own(home: Path, name: str) -> None:
+    async def talk(address: str) -> None:
+        token = owner_token(home)
+        async with over_http(address, token) as ada, over_http(f"{address}/{quote(name, safe='')}", token) as other:
+            secret = await told(ada, "memory_add", text="The vault code is 4711.", session="s1")
+            assert (await told(other, "memory_search", query="vault code"))["results"] == []
+            assert "no record" in await complaint(other, "memory_get", id=secret["id"], session="s1")
+            await complaint(other, "memory_forget", session="s1")
+            assert len((await told(ada, "memory_search", query="vault code"))["results"]) == 1
+
+    with http_server(home, "--user", "ada", "--embedded") as address:
+        within(talk(address))
+
+
+def status(address: str, path: str, headers: dict[str, str], body: str = SEARCH, method: str = "POST") -> int:
     place = urlsplit(address)
     connection = http.client.HTTPConnection(place.hostname or "", place.port, timeout=60)
     usual = {"content-type": "application/json", "accept": "application/json, text/event-stream"}
     try:
-        connection.request("POST", path, body, {**usual, **headers})
+        connection.request(method, path, body, {**usual, **headers})
         answer = connection.getresponse()
         answer.read()
         return answer.status

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+import jsonschema
 import mcp.types as types
 import pytest
 from hypothesis import given, settings
@@ -71,6 +72,92 @@ def test_what_is_added_is_found_read_shown_and_forgotten(embedded: Embedded) -> 
     within(talk())
 
 
+def every_call() -> list[tuple[str, dict[str, Any]]]:
+    """Each tool where it succeeds, in every form of its answer, and where it fails."""
+    return [
+        ("memory_add", {"text": "We deploy on Tuesdays.", "session": "s1"}),
+        ("memory_add", {"text": "The key is sk-ant-api03-abcdefghijklmnopqrstuvwxyz0123456789ABCDEFGH."}),
+        ("memory_add", {"text": " "}),
+        ("memory_search", {"query": "deploy"}),
+        ("memory_search", {"query": "deploy", "session": "nobody"}),
+        ("memory_search", {"query": "x", "limit": 0}),
+        ("memory_get", {"id": "t0"}),
+        ("memory_get", {"id": "nope"}),
+        ("memory_context", {"prompt": "when do we deploy?", "session": "long", "budget": 300}),
+        ("memory_context", {"prompt": "x", "budget": 0}),
+        ("memory_context", {"prompt": "x", "budget": -1}),
+        ("memory_history", {"session": "long", "limit": 50}),
+        ("memory_history", {"session": "long", "limit": 50, "skip": 1}),
+        ("memory_history", {"session": "nobody"}),
+        ("memory_forget", {"session": "s1"}),
+        ("memory_forget", {}),
+    ]
+
+
+@pytest.mark.parametrize("mode", ["legacy", "auto"])
+def test_every_answer_fits_the_schema_that_its_tool_tells(embedded: Embedded, memory: Memory, mode: Mode) -> None:
+    for number in range(120):
+        text = f"turn {number}: the deploy of service-{number} needs port {4000 + number} and a quiet evening"
+        memory.ingest(text, user="ada", session="long", id=f"t{number}")
+    memory.wait(compaction=True)
+    memory.compact(user="ada", session="long")
+
+    async def talk() -> None:
+        async with client_of(embedded, mode=mode) as client:
+            schemas = {tool.name: tool.output_schema for tool in (await client.list_tools()).tools}
+            for schema in schemas.values():
+                jsonschema.Draft202012Validator.check_schema(schema)
+            told_of: set[tuple[str, bool]] = set()
+            for name, arguments in every_call():
+                result = await client.call_tool(name, arguments)
+                assert text_of(result), name
+                told_of.add((name, bool(result.is_error)))
+                if result.is_error:
+                    assert result.structured_content is None
+                else:
+                    jsonschema.validate(result.structured_content, {**schemas[name], "additionalProperties": False})
+            assert told_of == {(name, failed) for name in NAMES for failed in (True, False)}
+            newest = await told(client, "memory_history", session="long", limit=1)
+            oldest = await told(client, "memory_history", session="long", skip=newest["older"])
+            (summary,) = oldest["entries"]
+            opened = await told(client, "memory_history", session="long", summary=summary["id"], limit=2)
+            assert summary["turns"] and opened["cursor"]
+            for shown in (oldest, opened):
+                jsonschema.validate(shown, {**schemas["memory_history"], "additionalProperties": False})
+
+    within(talk())
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments", "about"),
+    [
+        ("memory_history", {"skip": -1}, "skip"),
+        ("memory_history", {"after": "x"}, "after"),
+        ("memory_history", {"summary": "x", "skip": 1}, "skip"),
+        ("memory_search", {"query": "x", "limit": True}, "limit"),
+        ("memory_search", {"query": "x", "limit": 10**30}, "limit"),
+        ("memory_search", {"query": "x", "since": "y" * 100_000}, "since"),
+        ("memory_context", {"prompt": "x", "budget": 10**30}, "budget"),
+        ("memory_add", {"text": "x", "role": "z" * 100_000}, "role"),
+        ("memory_add", {"text": "x", "session": "z" * 100_000}, "session"),
+        ("memory_add", {"text": "\ud83d"}, "text"),
+        ("memory_get", {"id": "z" * 100_000}, "id"),
+        ("memory_forget", {"id": "z" * 100_000}, "id"),
+    ],
+)
+def test_an_argument_is_taken_or_refused_by_name_and_in_few_words(
+    embedded: Embedded, memory: Memory, tool: str, arguments: dict[str, Any], about: str
+) -> None:
+    memory.ingest("We deploy on Tuesdays.", user="ada", session="mcp")
+
+    async def talk() -> None:
+        async with client_of(embedded) as client:
+            reason = await complaint(client, tool, **arguments)
+            assert about in reason and len(reason) < 1_100
+
+    within(talk())
+
+
 def test_a_search_is_narrowed_by_session_and_by_dates(embedded: Embedded, memory: Memory) -> None:
     for day, session in enumerate(("a", "b", "c"), start=1):
         memory.ingest(f"The port is {4000 + day}.", user="ada", session=session, ts=day * 86_400_000)
@@ -95,15 +182,17 @@ def test_a_search_is_narrowed_by_session_and_by_dates(embedded: Embedded, memory
     ("tool", "arguments"),
     [
         ("memory_search", {"query": "deploy", "limit": 10}),
-        ("memory_history", {"session": "s1"}),
+        ("memory_get", {"id": POISON}),
+        ("memory_history", {"session": POISON}),
         ("memory_context", {"prompt": "deploy"}),
-        ("memory_context", {"prompt": "deploy", "session": "s1"}),
+        ("memory_context", {"prompt": "deploy", "session": POISON}),
     ],
 )
 def test_what_is_remembered_cannot_leave_its_frame(
     embedded: Embedded, memory: Memory, tool: str, arguments: Mapping[str, Any]
 ) -> None:
-    memory.ingest(f"deploy: {POISON}", user="ada", session="s1")
+    """Neither by its words nor by the names that it came under."""
+    memory.ingest(f"deploy: {POISON}", user="ada", session=POISON, id=POISON, speaker=POISON)
 
     async def talk() -> None:
         async with client_of(embedded) as client:

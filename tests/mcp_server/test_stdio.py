@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 import signal
@@ -71,6 +72,48 @@ def test_a_daemon_that_was_killed_is_started_again_by_the_next_call(home: Path) 
             assert hit["text"] == "We deploy on Tuesdays."
             second = running(home)
             assert second is not None and second.pid != first.pid
+
+    with daemon_ended(home):
+        within(talk())
+
+
+def test_calls_at_once_that_are_cancelled_or_lose_the_daemon_mix_nothing_up(home: Path) -> None:
+    """Two clients; a third of the calls are given up, and the daemon is killed under the next ones."""
+
+    async def one(client: Any, text: str) -> None:
+        added = await told(client, "memory_add", text=text)
+        assert (await told(client, "memory_get", id=added["id"]))["turn"]["text"] == text
+
+    async def texts(client: Any) -> list[str]:
+        listed = await told(client, "memory_history", limit=50)
+        assert not listed["older"]
+        return [entry["text"] for entry in listed["entries"]]
+
+    async def talk() -> None:
+        async with over_stdio(home, "--user", "ada") as ada, over_stdio(home, "--user", "bob") as bob:
+            both = {"ada": ada, "bob": bob}
+            for name, client in both.items():
+                await one(client, f"{name} is here")
+            works = [
+                asyncio.create_task(one(client, f"{name} says {n}")) for n in range(12) for name, client in both.items()
+            ]
+            await asyncio.wait(works, return_when=asyncio.FIRST_COMPLETED)
+            for work in works[::3]:
+                work.cancel()
+            outcomes = await asyncio.gather(*works, return_exceptions=True)
+            assert not [each for each in outcomes if isinstance(each, Exception)]
+            first = running(home)
+            assert first is not None
+            works = [
+                asyncio.create_task(one(client, f"{name} adds {n}")) for n in range(8) for name, client in both.items()
+            ]
+            await asyncio.wait(works, return_when=asyncio.FIRST_COMPLETED)
+            os.kill(first.pid, signal.SIGKILL)
+            await asyncio.gather(*works)
+            for name, client in both.items():
+                held = await texts(client)
+                assert len(held) == len(set(held)) and all(text.startswith(name) for text in held)
+                assert set(held) >= {f"{name} adds {n}" for n in range(8)} | {f"{name} is here"}
 
     with daemon_ended(home):
         within(talk())
@@ -198,6 +241,27 @@ def test_every_request_is_answered_once(home: Path) -> None:
     for line in (INITIALIZE, b'{"jsonrpc":"2.0","method":"notifications/initialized"}', PING):
         raw.send(line)
     assert [told["id"] for told in raw.lines(2)] == [1, 2]
+    assert raw.end() == 0
+
+
+@pytest.mark.parametrize(
+    "params",
+    [
+        b'{"name":"memory_add","arguments":{"text":"half an emoji: \\ud83d"}}',
+        b'{"name":"memory_add","arguments":' + b"[" * 400 + b"]" * 400 + b"}",
+        b"7",
+    ],
+)
+def test_a_request_that_cannot_be_read_is_answered_all_the_same(home: Path, params: bytes) -> None:
+    """Who asked would wait for ever otherwise; some programs send half of a character where they cut a text."""
+    raw = Raw(home, "--embedded")
+    raw.send(INITIALIZE)
+    raw.answer(1)
+    raw.send(b'{"jsonrpc":"2.0","id":3,"method":"tools/call","params":%s}' % params)
+    told = raw.answer(3)["error"]
+    assert told["code"] == -32700 and "cannot be read" in told["message"]
+    raw.send(PING)
+    assert raw.answer(2)["result"] == {}
     assert raw.end() == 0
 
 

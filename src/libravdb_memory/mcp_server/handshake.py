@@ -64,6 +64,16 @@ def opening(line: bytes) -> Opening | None:
             return None
 
 
+def request_of(line: str) -> Id | None:
+    """The id of the request that a line is, also of one that the library cannot read."""
+    try:
+        told = _object(json.loads(line))
+    except (ValueError, RecursionError):
+        return None
+    number = told.get("id")
+    return cast(Id, number) if isinstance(told.get("method"), str) and _is_id(number) else None
+
+
 def _initialized(number: Id, params: Mapping[str, Any]) -> Opening | None:
     version, client = params.get("protocolVersion"), _object(params.get("clientInfo"))
     usual = version in WITH_HANDSHAKE and isinstance(params.get("capabilities"), dict)

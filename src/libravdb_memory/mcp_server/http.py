@@ -35,6 +35,10 @@ _log = logging.getLogger(__name__)
 ROOT = "/mcp"
 _ONLY_ONCE = ("host", "origin", "authorization")
 _PLACE = "libravdb.place"
+_WITH = {401: {"www-authenticate": "Bearer"}, 405: {"allow": "POST"}}
+"""Headers that go with a refusal."""
+_WAYS = frozenset({".", ".."})
+"""Names that clients make another path of before they ask."""
 
 
 def serve_http(config: Config, place: Place, address: str, tell: Callable[[str], None], *, embedded: bool) -> None:
@@ -100,7 +104,7 @@ class Guarded:
         try:
             place = self._allowed(Headers(scope=scope), scope)
         except Refused as refused:
-            more = {"www-authenticate": "Bearer"} if refused.status == 401 else {}
+            more = _WITH.get(refused.status, {})
             response = PlainTextResponse(f"{refused.reason}\n", refused.status, {"cache-control": "no-store", **more})
             await response(scope, receive, send)
             return
@@ -118,6 +122,8 @@ class Guarded:
         except LibraVDBError as error:
             _log.error("tokens cannot be read: %s", error)
             raise Refused(500, "the tokens of this home cannot be read") from error
+        if scope["method"] != "POST":  # nothing is kept that an open stream or an end of a session could be about
+            raise Refused(405, "requests are posted here")
         place = self._place_at(scope)
         if access.namespaces is not None and place.user not in access.namespaces:
             raise Refused(403, "this token does not reach that far")
@@ -125,8 +131,10 @@ class Guarded:
 
     def _place_at(self, scope: Scope) -> Place:
         path: bytes = scope.get("raw_path") or scope["path"].encode()
-        path = path.partition(b"?")[0]
-        if path in (b"/mcp", b"/mcp/"):
+        path, _, query = path.partition(b"?")
+        if query or scope.get("query_string"):  # one that names a namespace must not look as if it had been heard
+            raise Refused(400, "a query means nothing here; the path names the namespace")
+        if path == b"/mcp":
             return self._place
         root, _, name = path.removeprefix(b"/").partition(b"/")
         if root != b"mcp" or b"/" in name:
@@ -135,6 +143,6 @@ class Guarded:
             user = given_user(unquote_to_bytes(name).decode())
         except (UnicodeDecodeError, InvalidInputError) as error:
             raise Refused(404, "that is no namespace") from error
-        if user is None:
+        if user is None or user in _WAYS:
             raise Refused(404, "that is no namespace")
         return Place(user, self._place.session)

@@ -34,6 +34,7 @@ Places: TypeAlias = Callable[[Request], Place]
 PROGRESS_S = 0.5
 """How often a client hears of work that lasts."""
 _PAGE = 100
+_LONGEST_REASON = 1_000
 RECALL = types.Prompt(
     name="recall",
     title="Recall",
@@ -207,4 +208,6 @@ def _text(text: str) -> types.TextContent:
 
 
 def _failed(reason: str) -> types.CallToolResult:
-    return types.CallToolResult(content=[_text(reason)], is_error=True)
+    """Without what was said at length: a reason may quote the argument that it is about."""
+    told = reason if len(reason) <= _LONGEST_REASON else f"{reason[:_LONGEST_REASON]} […]"
+    return types.CallToolResult(content=[_text(told)], is_error=True)

@@ -1,7 +1,7 @@
 """The server on the standard streams, for a client that starts it.
 
 Laws: the daemon is looked for a moment after the first message, so that what clients ask next is not slowed down by it;
-a tool that is called does not wait for that moment. No request is answered twice.
+a tool that is called does not wait for that moment. Every request is answered, and none twice.
 """
 
 from __future__ import annotations
@@ -14,16 +14,20 @@ import anyio
 from mcp.server.context import CallNext, HandlerResult
 from mcp.server.stdio import stdio_server
 from mcp.shared.message import SessionMessage
-from mcp.types import JSONRPCError, JSONRPCResponse
+from mcp.types import PARSE_ERROR, ErrorData, JSONRPCError, JSONRPCResponse, jsonrpc_message_adapter
 
 from libravdb_memory.config import Config
 from libravdb_memory.mcp_server.asking import Asking
-from libravdb_memory.mcp_server.handshake import Id
+from libravdb_memory.mcp_server.handshake import Id, request_of
 from libravdb_memory.mcp_server.server import Request, make_server
 from libravdb_memory.mcp_server.tools import Place
 from libravdb_memory.mcp_server.wire import Wire
 
 MOMENT_S = 0.25
+_UNREADABLE = ErrorData(
+    code=PARSE_ERROR,
+    message="this request cannot be read: a text in it has half a surrogate pair, or it is not of the protocol's form",
+)
 
 
 def serve_stdio(config: Config, place: Place, wire: Wire, *, embedded: bool) -> None:
@@ -44,13 +48,42 @@ async def _serve(config: Config, place: Place, wire: Wire, embedded: bool) -> No
 
     server.middleware.append(warm_afterwards)
     try:
-        async with stdio_server(anyio.wrap_file(cast(IO[str], cast(object, wire)))) as (incoming, outgoing):
+        lines = _Readable(wire, asyncio.get_running_loop())
+        async with stdio_server(anyio.wrap_file(cast(IO[str], cast(object, lines)))) as (incoming, outgoing):
             unsettled = _Unsettled(outgoing, wire)
+            lines.answering.set_result(unsettled)
             await server.run(incoming, unsettled, server.create_initialization_options())
     finally:
         for each in due:
             each.cancel()
         await asking.close()
+
+
+class _Readable:
+    """The lines that the library can read. Others it passes over without a word, and who asked would wait for ever."""
+
+    def __init__(self, wire: Wire, loop: asyncio.AbstractEventLoop) -> None:
+        self._wire = wire
+        self._loop = loop
+        self.answering: asyncio.Future[_Unsettled] = loop.create_future()
+
+    def readline(self) -> str:
+        while (refusal := _refusal(line := self._wire.readline())) is not None:
+            asyncio.run_coroutine_threadsafe(self._refuse(refusal), self._loop)
+        return line
+
+    async def _refuse(self, refusal: JSONRPCError) -> None:
+        await (await asyncio.shield(self.answering)).send(SessionMessage(refusal))
+
+
+def _refusal(line: str) -> JSONRPCError | None:
+    """Of a line that is no message and yet names the request that it was meant to be."""
+    try:
+        jsonrpc_message_adapter.validate_json(line, by_name=False)
+    except ValueError:
+        number = request_of(line)
+        return None if number is None else JSONRPCError(jsonrpc="2.0", id=number, error=_UNREADABLE)
+    return None
 
 
 class _Unsettled:

@@ -129,13 +129,19 @@ class History:
 
 async def history(asks: Asks, place: Place, params: History) -> Said:
     limit = _count("limit", params.limit)
+    if params.skip < 0:
+        raise InvalidInputError("skip", f"must be zero or more, not {params.skip}")
     if _given(params.summary):
+        if params.skip:
+            raise InvalidInputError("skip", "is for a conversation; of a summary, after names the next page")
         asked = _about(place, params.session, id=params.summary, limit=limit)
         asked |= {"after": params.after} if params.after else {}
         told = await asks.ask("memory_expand", asked)
         shown = [summed_up(each) for each in told["items"]]
         listed = Listed(str(told["summary"]["sessionId"]), tuple(shown), 0, told["cursor"])
     else:
+        if _given(params.after):
+            raise InvalidInputError("after", "is for a summary; skip shows what is older in a conversation")
         session = params.session if _given(params.session) else place.session
         told = await asks.ask("memory_history", _about(place, session))
         entries = told["entries"]
