@@ -33,7 +33,7 @@ export function commands(root, link) {
     run(async () => ({ endpoint: link.settings.endpoint, spool: await link.spool.state(), ...(await ask("status", {}).catch(unanswered)) })),
   );
   owned("search", "Find what was said").argument("<query>", "the question").option("--limit <n>", "how many", "6").action((query, options) =>
-    run(() => search(link, whose(options), query, Number(options.limit))),
+    run(() => search(link, owner(options), query, Number(options.limit))),
   );
   root.command("journal").description("What the host told of its sessions").option("--session <id>", "of one session").option("--limit <n>", "the newest so many", "50").action((options) =>
     run(() => ask("list_lifecycle_journal", { sessionId: options.session ?? "", limit: Number(options.limit) })),
@@ -51,12 +51,6 @@ export function commands(root, link) {
   owned("dream-promote", "Make memory of a dream diary").argument("<file>", "the diary, Markdown").action((file, options) =>
     run(async () => ask("promote_diary", { ...owner(options), sourceDoc: await realpath(file), text: await readFile(file, "utf8") })),
   );
-
-  /** @param {Options} options */
-  function whose({ user, agent }) {
-    if (user) link.settings.userId = user; // this process runs one command
-    return { agentId: agent };
-  }
 
   /** @param {string} method @param {object} params */
   function ask(method, params) {

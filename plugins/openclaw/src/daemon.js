@@ -111,7 +111,9 @@ export class Daemon {
   /** @param {import("node:net").Socket} socket @param {string} piece */
   read(socket, piece) {
     if (socket !== this.socket) return;
-    const lines = (this.held + piece).split("\n");
+    this.held += piece;
+    if (!piece.includes("\n")) return; // a long answer is looked through once
+    const lines = this.held.split("\n");
     this.held = lines.pop() ?? "";
     for (const line of lines) this.answer(line);
     if (this.pending.size === 0) socket.unref();

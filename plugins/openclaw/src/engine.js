@@ -181,7 +181,9 @@ function roughly(messages) {
 function unlessAborted(work, signal) {
   if (!signal) return work;
   return new Promise((resolve, reject) => {
-    signal.addEventListener("abort", () => reject(new Error("aborted")), { once: true });
-    work.then(resolve, reject);
+    const stop = () => reject(new Error("aborted"));
+    if (signal.aborted) stop();
+    signal.addEventListener("abort", stop, { once: true });
+    work.then(resolve, reject).finally(() => signal.removeEventListener("abort", stop));
   });
 }

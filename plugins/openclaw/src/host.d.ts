@@ -50,7 +50,6 @@ export interface SpawnParams {
 }
 
 export interface Logger {
-  info(text: string): void;
   warn(text: string): void;
 }
 

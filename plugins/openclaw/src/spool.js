@@ -17,6 +17,7 @@ import { Refused } from "./daemon.js";
 const AT_ONCE_MS = 2000;
 const REFUSED = "refused";
 const MOST_BYTES = 128 * 1024 * 1024;
+const ABSENT = new Set(["ENOENT", "ENOTDIR"]);
 const BLOCK = 4096; // what a file takes of a disk at least
 
 /** No room for another call: whoever said it must keep it. */
@@ -163,12 +164,13 @@ export class Spool {
   }
 }
 
-/** The calls in a folder, oldest first. @param {string} folder */
+/** The calls in a folder, oldest first; where there is no folder, none. @param {string} folder */
 async function namesIn(folder) {
   try {
     return (await readdir(folder)).filter((name) => /^\d.*\.json$/.test(name)).sort();
-  } catch {
-    return [];
+  } catch (error) {
+    if (error instanceof Error && "code" in error && ABSENT.has(String(error.code))) return [];
+    throw error; // what waits there is not known: nothing may go before it
   }
 }
 

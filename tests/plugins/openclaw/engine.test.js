@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { readFileSync, readdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import test from "node:test";
 import { assistant, delivered, kill, linkTo, stage, start, texts, user, wire } from "./daemon.js";
@@ -240,6 +240,22 @@ test("a turn that no disk takes stays with the host, and leaves nothing behind",
   while (Date.now() < made.link.daemon.notBefore) await made.engine.assemble({ ...A, messages: [], tokenBudget: 8000 });
   assert.deepEqual(await made.engine.commitTurn(turn("k1", "one")), { status: "committed" });
   assert.deepEqual(await texts(made, "s1"), ["one"]);
+});
+
+test("where it cannot be read what waits, nothing goes before it", async (t) => {
+  const made = await stage(t);
+  symlinkSync(join(made.folder, "spool"), join(made.folder, "spool"));
+  await assert.rejects(made.engine.commitTurn(turn("k1", "one")), /ELOOP/);
+  const history = [user("hello", 1)];
+  assert.deepEqual((await made.engine.assemble({ ...A, messages: history, tokenBudget: 8000 })).messages, history);
+  rmSync(join(made.folder, "spool"));
+  assert.deepEqual(await made.engine.commitTurn(turn("k1", "one")), { status: "committed" });
+  assert.deepEqual(await texts(made, "s1"), ["one"]);
+});
+
+test("a compaction that the host calls off ends at once", async (t) => {
+  const made = await stage(t);
+  assert.match((await made.engine.compact({ ...A, abortSignal: AbortSignal.abort() })).reason, /aborted/);
 });
 
 test("what the daemon refuses for good blocks nothing, also when there is no room to lay it aside", async (t) => {

@@ -71,7 +71,7 @@ test("what was said is found and read, exactly, by tool and by the host", async 
   const { manager } = await given.runtime.getMemorySearchManager({ agentId: "main" });
   assert.equal((await manager.search("harbour code", { maxResults: 1 })).length, 1);
   assert.equal((await manager.readFile({ relPath: found.results[0].path })).text, said);
-  for (const relPath of ["turns/x/none", "../../etc/passwd", "turns/x"]) {
+  for (const relPath of ["turns/x/none", "../../etc/passwd", "turns/x", "turns/%/%", "turns/x/y/z"]) {
     assert.equal((await manager.readFile({ relPath })).status, "not_found");
   }
   await kill(made);
