@@ -136,6 +136,7 @@ TESTS: dict[str, tuple[str, ...]] = {
     "serve/inspecting/ranked.py": ("serve/test_inspecting.py",),
     "serve/inspector/index.html": ("serve/test_inspector_page.py",),
     "cli/openclaw_host.py": ("plugins/test_openclaw.py",),
+    "cli/openclaw_host.py": ("plugins/test_openclaw.py",),
     "serve/inspector/turn.js": ("serve/test_inspector_page.py",),
     "serve/signing.py": ("serve/test_inspecting.py",),
     "serve/otel.py": ("serve/test_telemetry.py",),
@@ -490,6 +491,13 @@ MUTANTS: tuple[tuple[str, str, str], ...] = (
     ("serve/inspecting/prompts.py", "replace(receipt.offer, budget=params.budget)", "receipt.offer"),
     ("serve/inspecting/prompts.py", "| receipt_reach(", "& receipt_reach("),
     ("serve/inspecting/ranked.py", "parts[name] * (1.0 - MODULATION) * quality", "parts[name] * quality"),
+    ("cli/openclaw_host.py", "if taken + _BLOCK > SPOOL_LIMIT:", "if taken > 2 * SPOOL_LIMIT:"),
+    (
+        "cli/openclaw_host.py",
+        "SPOOL_LIMIT, _BLOCK = 128 * 1024 * 1024, 4096",
+        "SPOOL_LIMIT, _BLOCK = 64 * 1024 * 1024, 4096",
+    ),
+    ("cli/openclaw_host.py", "if version < OLDEST:", "if version <= OLDEST:"),
     ("cli/openclaw_host.py", "if taken + _BLOCK > SPOOL_LIMIT:", "if taken > 2 * SPOOL_LIMIT:"),
     (
         "cli/openclaw_host.py",
