@@ -110,6 +110,10 @@ class Condenser:
         """Embed the sentences of many texts together, which costs less than doing so one by one."""
         self._extractive.prepare(views, cancelled)
 
+    def sentence_vectors(self, sentences: Sequence[str]) -> NDArray[np.float32]:
+        """Of sentences that were most likely prepared; made where they were not."""
+        return self._extractive.vectors(sentences)
+
     def vectors(self, summaries: Sequence[str]) -> NDArray[np.float32]:
         """In the space of recall, by what they say without their pins: that is what is judged, and pinned facts would
         hide a summary that misses the point."""

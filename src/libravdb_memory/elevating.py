@@ -1,15 +1,18 @@
 """Guidance that a user gave in conversation, on its way to a place above recall.
 
 Laws: a rule is kept word by word, before its turn is covered by any summary, and with its turn's own address, so that
-it is found again when the turn is erased. The scanner decides; the model may only add what it missed, and where it
-fails the scanner's answer stands.
+it is found again when the turn is erased. The words decide; the model may only add what they do not show, and where it
+fails their answer stands. What was not read as a rule but is like one says so, and how much.
 """
 
 from __future__ import annotations
 
+import json
 import logging
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cache
+from importlib.resources import files
 from typing import TYPE_CHECKING
 
 from libravdb_memory.compact.every_answer import concerns_every_answer
@@ -22,14 +25,16 @@ from libravdb_memory.compact.guidance import (
     protection,
     shard_text,
 )
+from libravdb_memory.compact.sentences import Span
 from libravdb_memory.compact.settings import CompactionSettings
-from libravdb_memory.compact.standing import standing_rules
+from libravdb_memory.compact.standing import read
+from libravdb_memory.compact.weighing import ALONE, HINT, Weights, can_be_weighed, likeness
 from libravdb_memory.engines.protocol import Embedder
 from libravdb_memory.errors import EngineError
 from libravdb_memory.identity import Json
 from libravdb_memory.ingest.deontic import scan
 from libravdb_memory.ingest.turns import turn_of
-from libravdb_memory.model import Draft, Record
+from libravdb_memory.model import Draft, Record, Turn
 from libravdb_memory.namespaces import guidance_of
 from libravdb_memory.store.protocol import Key
 from libravdb_memory.tokens import TokenCounter
@@ -45,6 +50,7 @@ EVERY_ANSWER = "for_every_answer"
 """Metadata of a rule that applies whatever a question is about."""
 _ROLE_WEIGHT = {"user": 0.5, "assistant": 0.25}
 _OTHER_WEIGHT = 0.2
+_BY_LIKENESS: tuple[Reason, ...] = ("worded like a rule", "like known guidance")
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +64,8 @@ class Shard:
     stability: float
     reason: Reason
     speaker: str | None = None
+    likeness: float | None = None
+    """To known guidance, of what was not read as a rule."""
 
     @property
     def for_every_answer(self) -> bool:
@@ -75,6 +83,8 @@ class Shard:
         }
         if self.for_every_answer:
             metadata[EVERY_ANSWER] = True
+        if self.likeness is not None:
+            metadata["guidance_likeness"] = round(self.likeness, 3)
         if self.speaker:
             metadata["speaker"] = self.speaker
         return Draft(key.collection, key.id, self.text, metadata, self.ts, self.session)
@@ -84,37 +94,110 @@ def shard_key(namespace: str, session: str, turn_id: str) -> Key:
     return Key(guidance_of(namespace), f"guidance:{session}:{turn_id}", session)
 
 
+@cache
+def bundled_weights() -> Weights:
+    """What was learned about the wording of rules; made by tools/train_guidance.py."""
+    form = json.loads(files("libravdb_memory.compact").joinpath("weights.json").read_text("utf-8"))
+    return Weights(form["words"], form["words_bias"], tuple(form["vector"]), form["vector_bias"], form["space"])
+
+
+@dataclass(frozen=True, slots=True)
+class _Read:
+    """A turn as it was read: the sentences that are kept for sure, and with their weight those that may be."""
+
+    turn: Turn
+    evidence: Evidence
+    kept: tuple[Span, ...]
+    maybe: Mapping[Span, float] = field(default_factory=dict[Span, float])
+    likeness: float | None = None
+
+    def said(self, span: Span) -> str:
+        return self.turn.text[slice(*span)]
+
+    def boosted(self, likenesses: Mapping[Span, float], bound: float) -> _Read:
+        """With what a model says of the sentences that may be rules."""
+        if not likenesses:
+            return self
+        most = max(likenesses.values())
+        known = self.evidence.similarity
+        evidence = replace(self.evidence, similarity=most if known is None else max(most, known))
+        like = tuple(span for span, likeness in likenesses.items() if likeness >= bound)
+        return replace(self, evidence=evidence, kept=like, likeness=evidence.similarity)
+
+
 class Elevation:
-    def __init__(self, embedder: Embedder, counter: TokenCounter, settings: CompactionSettings) -> None:
+    """`sentence_vectors` is asked for vectors of sentences; who has them at hand need not make them again."""
+
+    def __init__(
+        self,
+        embedder: Embedder,
+        counter: TokenCounter,
+        settings: CompactionSettings,
+        sentence_vectors: Callable[[Sequence[str]], Rows] | None = None,
+    ) -> None:
         self._embedder = embedder
         self._counter = counter
         self._settings = settings
+        self._sentence_vectors = sentence_vectors or embedder.embed_documents
         self._prototypes: Rows | None = None
 
     def shards(self, records: Sequence[Record], scores: Mapping[int, float], vectors: Rows) -> tuple[Shard, ...]:
         """The rules among these turns. `scores` are the gate's, by ref; `vectors` has a row for each turn."""
-        found = (self._shard(record, scores.get(record.ref, 0.0), vectors[row]) for row, record in enumerate(records))
+        all_read = (self._read(record, scores.get(record.ref, 0.0), vectors[row]) for row, record in enumerate(records))
+        turns = [each for each in all_read if each is not None]
+        found = (self._shard(each) for each in self._boosted(turns))
         return tuple(shard for shard in found if shard is not None)
 
-    def _shard(self, record: Record, score: float, vector: Rows) -> Shard | None:
+    def _read(self, record: Record, score: float, vector: Rows) -> _Read | None:
         turn = turn_of(record)
         stability = max(_ROLE_WEIGHT.get(turn.role, _OTHER_WEIGHT), score)
         if stability < self._settings.guidance_stability:  # whatever it says: reading it would only take time
             return None
         marks = scan(turn.text).marks
-        rules = standing_rules(turn.text, marks)
+        reading, weights = read(turn.text, marks), bundled_weights()
+        said = {span: turn.text[slice(*span)] for span in reading.open}
+        sums = {span: weights.of_words(sentence) for span, sentence in said.items() if can_be_weighed(sentence)}
+        worded = [span for span, weight in sums.items() if likeness(weight) >= ALONE]
+        maybe = {span: weight for span, weight in sums.items() if likeness(weight) >= HINT}
+        hint = hinted(turn.text)
         evidence = Evidence(
             stability=stability,
             promoted=bool(marks),
-            hinted=hinted(turn.text),
-            standing=bool(rules),
+            hinted=hint or bool(maybe),
+            standing=bool(reading.rules),
+            worded=bool(worded),
         )
+        kept = tuple(sorted((*reading.rules, *worded)))
         if needs_similarity(evidence, self._settings):
-            evidence = replace(evidence, similarity=self._similarity(vector))
-        if (reason := protection(evidence, self._settings)) is None:
+            evidence = replace(evidence, similarity=self._similarity(vector) if hint else None)
+            return _Read(turn, evidence, kept, maybe, evidence.similarity)
+        by_words = None if reading.rules else max(map(likeness, sums.values()), default=None)
+        return _Read(turn, evidence, kept, likeness=by_words)
+
+    def _shard(self, each: _Read) -> Shard | None:
+        turn = each.turn
+        if (reason := protection(each.evidence, self._settings)) is None:
             return None
-        text = shard_text(turn.text, rules, self._settings.guidance_tokens, self._counter)
-        return Shard(turn.id, turn.session, text, turn.ts, evidence.stability, reason, turn.speaker)
+        text = shard_text(turn.text, each.kept, self._settings.guidance_tokens, self._counter)
+        told = each.likeness if reason in _BY_LIKENESS else None
+        return Shard(turn.id, turn.session, text, turn.ts, each.evidence.stability, reason, turn.speaker, told)
+
+    # ── what a model adds ────────────────────────────────────────────────────────────────────────────────────────
+
+    def _boosted(self, turns: Sequence[_Read]) -> Sequence[_Read]:
+        """Sentences whose words hint at a rule, judged by their meaning too; in one go, for the model's sake."""
+        weights = bundled_weights()
+        asked = [(each.said(span), weight) for each in turns for span, weight in each.maybe.items()]
+        if not asked or self._embedder.space.fingerprint != weights.space:
+            return turns
+        try:
+            rows = self._sentence_vectors([said for said, _ in asked])
+        except EngineError as error:
+            _log.warning("guidance is told by its wording only: %s", error)
+            return turns
+        sums = ((weight + weights.of_vector(row)) / 2 for (_, weight), row in zip(asked, rows, strict=True))
+        bound = self._settings.guidance_prototype
+        return [each.boosted({span: likeness(next(sums)) for span in each.maybe}, bound) for each in turns]
 
     def _similarity(self, vector: Rows) -> float | None:
         from libravdb_memory.compact.preserve import unit_rows

@@ -19,6 +19,7 @@ evidence = st.builds(
     st.booleans(),
     st.one_of(st.none(), st.floats(-1, 1), st.just(float("nan"))),
     st.sampled_from([None, False, True]),
+    st.booleans(),
 )
 
 
@@ -26,13 +27,24 @@ evidence = st.builds(
 def test_a_model_can_add_protection_and_never_take_it_away(known: Evidence, similarity: float | None) -> None:
     without = protection(replace(known, similarity=None), SETTINGS)
     told = protection(replace(known, similarity=similarity), SETTINGS)
-    assert without in (None, "rule", "liking or custom")
+    assert without in (None, "rule", "liking or custom", "worded like a rule")
     assert without is None or told == without
 
 
 @given(evidence)
-def test_an_order_for_the_moment_is_never_protected(known: Evidence) -> None:
-    assert protection(replace(known, promoted=True, standing=False), SETTINGS) is None
+def test_an_order_for_the_moment_is_not_protected_unless_it_is_worded_like_a_rule(known: Evidence) -> None:
+    assert protection(replace(known, promoted=True, standing=False, worded=False), SETTINGS) is None
+
+
+@given(evidence)
+def test_what_is_worded_like_a_rule_says_so_unless_it_was_read_as_one(known: Evidence) -> None:
+    told = protection(replace(known, worded=True), SETTINGS)
+    if known.stability < SETTINGS.guidance_stability:
+        assert told is None
+    elif known.standing or (known.promoted and known.standing is None):
+        assert told == protection(replace(known, worded=False), SETTINGS)
+    else:
+        assert told == "worded like a rule"
 
 
 @given(evidence)

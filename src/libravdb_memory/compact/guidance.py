@@ -2,11 +2,12 @@
 
     shard:  stability >= .35, and the deontic scanner finds a rule that is meant to last (see `standing`)
     liking: stability >= .35, the scanner is silent, and a liking or custom is stated
-    boost:  stability >= .35, the scanner is silent, a surface hint is there, and similarity to a prototype >= .78
+    worded: stability >= .35, and a sentence that could not be read as a rule is worded like one (see `weighing`)
+    boost:  stability >= .35, the scanner is silent, a surface hint is there, and similarity to known guidance >= .78
 
-Laws: the words decide; a model can only add what they do not show, never take away, and is not asked about an order for
-the moment; without a model (similarity None) the answer of the words stands. What is kept is verbatim: the turn, or its
-sentences that state the rule. Hints are linear in the text.
+Laws: the words decide; a model can only add what they do not show, never take away, and is not asked about a turn that
+orders anything; without a model (similarity None) the answer of the words stands. What is kept is verbatim: the turn,
+or its sentences that state the rule. Hints are linear in the text.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from libravdb_memory.compact.settings import CompactionSettings
 from libravdb_memory.compact.standing import CHARACTERS_READ
 from libravdb_memory.tokens import TokenCounter
 
-Reason: TypeAlias = Literal["rule", "liking or custom", "like known guidance"]
+Reason: TypeAlias = Literal["rule", "liking or custom", "worded like a rule", "like known guidance"]
 
 GAP = " … "
 """Between stretches of a turn that did not stand side by side."""
@@ -72,15 +73,16 @@ _HINT = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """What is known of a turn. `promoted`: the scanner found a rule; `similarity`: to the nearest prototype, None when
-    no model could tell; `standing`: some sentence states a rule that is meant to last, None when nobody looked and the
-    scanner is believed."""
+    """What is known of a turn. `promoted`: the scanner found a rule; `similarity`: to known guidance, None when no
+    model could tell; `standing`: some sentence states a rule that is meant to last, None when nobody looked and the
+    scanner is believed; `worded`: some sentence is worded like one."""
 
     stability: float
     promoted: bool
     hinted: bool = False
     similarity: float | None = None
     standing: bool | None = None
+    worded: bool = False
 
 
 def hinted(text: str) -> bool:
@@ -90,7 +92,7 @@ def hinted(text: str) -> bool:
 
 def needs_similarity(evidence: Evidence, settings: CompactionSettings) -> bool:
     """Whether a model could still make a difference, so that it is asked only then."""
-    silent = not (evidence.promoted or evidence.standing)
+    silent = not (evidence.promoted or evidence.standing or evidence.worded)
     return _stable(evidence, settings) and evidence.hinted and silent
 
 
@@ -98,14 +100,18 @@ def protection(evidence: Evidence, settings: CompactionSettings) -> Reason | Non
     """Why a turn is protected; None when it is not."""
     if not _stable(evidence, settings):
         return None
-    if evidence.promoted:
-        return None if evidence.standing is False else "rule"
-    if evidence.standing:
-        return "liking or custom"
+    if evidence.standing or (evidence.promoted and evidence.standing is None):
+        return "rule" if evidence.promoted else "liking or custom"
+    if evidence.worded:
+        return "worded like a rule"
+    return "like known guidance" if not evidence.promoted and _is_like_guidance(evidence, settings) else None
+
+
+def _is_like_guidance(evidence: Evidence, settings: CompactionSettings) -> bool:
     similarity = evidence.similarity
     if not evidence.hinted or similarity is None or not math.isfinite(similarity):
-        return None
-    return "like known guidance" if similarity >= settings.guidance_prototype else None
+        return False
+    return similarity >= settings.guidance_prototype
 
 
 def shard_text(text: str, rules: Sequence[Span], limit_tokens: int, counter: TokenCounter) -> str:

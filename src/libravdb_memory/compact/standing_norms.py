@@ -324,6 +324,8 @@ def _fragment_is_norm(words: list[str], said: str) -> bool:
     if ":" in told[1:3]:
         return is_ruled(told[told.index(":") - 1]) and _is_plural(told[told.index(":") - 1])
     opening = told[: next((place for place, word in enumerate(told) if word in _PREPOSITIONS), 3)][:3]
+    if opening == ["all"]:
+        return False
     if opening and opening[0] in ("everything", "all"):
         return _FRAGMENT.match(" ".join(told[len(opening) :])) is not None
     if not opening or not _is_plural(opening[-1]) or "the" in opening or any(map(_IDENTIFIER.search, opening)):

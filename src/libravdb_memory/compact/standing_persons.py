@@ -14,6 +14,7 @@ from libravdb_memory.compact.standing_signs import CODE, DEFINITE, POINTED_AT, Q
 _PAST_OR_POINTING = re.compile(
     r"\b(?:this|these|those|was|were|had|did|didn't|yesterday|last (?:night|week|month|year|time)|will|i'll (?!ask))\b"
     r"(?! (?:repo|repository|project|codebase|house|team|office|family|company|shop)\b)|\?"
+    r"|\b(?:haven't|hasn't|but still|vs)\b|^do that\b"
 )
 _ONE_OR_KNOWN = (
     r"(?!(?:the|this|that|these|those|it|how|what|why|when|where|to|him|her|them|you|your|an?|any idea|access|"

@@ -52,7 +52,7 @@ PERMANENT = re.compile(
     r"|without (?:my|our) (?:ok|okay|approval|consent|permission|knowledge)|for everything|in everything|often|"
     r"regularly|sparingly|consistently)\b"
     r"|\b(?:don't|no|not|nothing|nobody)\b[^.!?]{1,80}\bever\b|\bdon't ever\b"
-    r"|\b(?:whatever|wherever|whichever) (?:i|you|we)\b"
+    r"|\b(?:whatever|wherever|whichever) (?:i|you|we)\b|\bnext time,? (?!(?:i|we|he|she|they|it|the|i'll|we'll)\b)[a-z]"
     r"|\b(?:in|for|on|with|of|before|after) (?:all|every|each|any) (?:(?:my|our|new|future)\b|"
     rf"(?:[a-z-]{{1,16}} )?{_WRITING}\b"
     r"(?! (?:in|on|from) ))"
@@ -115,6 +115,12 @@ MACHINE = re.compile(
 )
 """Code, commands and what programs print."""
 
+CONTRACT = re.compile(
+    r"^(?:[a-z]{2,12}: )?\d{1,2}\.\d{1,2}\.? [a-z]|\b(?:licens(?:ee|or)|less(?:ee|or)|the (?:parties|contractor)|"
+    r"hereby|hereunder|hereto|thereof) (?:shall|may|must|agrees?|undertakes?)\b"
+)
+"""Clauses of a contract, which bind those who signed it."""
+
 KINDNESS = re.compile(
     r"\bkeep (?:on )?(?:going|pushing|trying|believing|dreaming|inspiring|motivating|shining|growing|fighting|rocking|"
     r"persevering|working hard|being (?:positive|strong|you|yourself)|(?:it|your (?:head|chin|spirits?)) up)\b"
@@ -140,6 +146,8 @@ HYPOTHETICAL = re.compile(
 )
 
 POLITE = re.compile(
+    r"(?:can|could|would) (?:you|we) (?:please )?make it a (?:habit|rule|point|custom)\b|"
+    r"can we (?:please )?(?:stick to|keep to|stay with) .{2,80}\b(?:all|every|everywhere|always|throughout)\b|"
     r"would you mind not [a-z]{2,14}ing (?!the\b|this|that|it\b|so\b)|can we (?:agree|settle) on (?!the\b|this|that|"
     r"an?\b)|"
     r"(?:(?:can|could|would|will) you|would you mind)\b[ ,]{1,2}(?:please[ ,]{1,2})?(?:also )?(?:"

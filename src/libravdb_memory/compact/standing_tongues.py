@@ -69,6 +69,9 @@ GERMAN = _tongue(
     r"|^(?:wenn|falls|bevor|sobald) du\b.{2,80}, (?!dann (?:ist|war)\b)\w|^(?!der|das|dies|ich|er|sie|"
     r"es)\w{3,}.{0,60}\b"
     r"(?:müssen|dürfen nicht|dürfen nur|dürfen keine|sollen|sollten|gehören|gehen bei mir nicht|sind tabu)\b"
+    r"|\b(?:der|die|unsere?|mein|meine) (?:chef|chefin|kunde|kundin|kunden) (?:mag|mögen|hasst|hassen|will|wollen) "
+    r"(?:keine?n?|nur|immer)\b|\bich hätte (?:es )?(?:gern|lieber)\b.{0,80}\b(?:antworten|texte|mails|zuerst|ohne)\b"
+    r"|^ohne (?:rücksprache|rückfrage|absprache|freigabe|zustimmung)\b.{0,60}\b(?:nichts|keine?n?|nie|niemand)\b"
     r"|\bnicht ohne (?:rückfrage|meine|unsere|zu fragen)\b|\bbei uns (?:gilt|heißt|ist|sind|wird|werden)\b",
     r"\b(?:diese[rsnm]?|heute|gestern|jetzt|gerade|noch (?:einmal|mal|nie)|nochmal|morgen|war|waren|hatte|hatten|wurde|"
     r"wurden|gesehen|gewesen|vergisst|passiert|schon|leider|warum|wieso|sagt|sagte|er|hier)\b|\?$",
@@ -79,7 +82,10 @@ FRENCH = _tongue(
     r"^(?:s'il (?:te|vous) pla[iî]t,? )?(?!(?:il|elle|ça|c'est|ce|je|j'|pourquoi|le|la)\b)(?:ne |n')?\w{3,}(?:-moi|e|"
     r"s|z)?\b"
     r"(?!.{0,20}\best\b)|\b(?:on|nous)\b|\bil faut\b|\bdoivent\b|\bdoit\b",
-    r"\bje (?:préfère|déteste|n'aime pas|ne (?:mange|bois|veux|travaille|prends|lis|supporte) (?:pas|jamais|que)) "
+    r"\bje (?:préférerais|voudrais|souhaite|souhaiterais) que (?:tu|vous)\b|\bj'aimerais que (?:tu|vous)\b"
+    r"|\b(?:le client|la cliente|les clients|mon chef|ma cheffe|le patron) (?:déteste|détestent|n'aime|veut|exige)\b"
+    r"|^chez nous,? (?:on|nous)\b|\bdonc (?:pas de|pas d'|jamais|uniquement|rien)\b"
+    r"|\bje (?:préfère|déteste|n'aime pas|ne (?:mange|bois|veux|travaille|prends|lis|supporte) (?:pas|jamais|que)) "
     r"(?:de |les |"
     rf"des |d'|qu)|\bje (?:suis|ne suis pas) (?:\w{{1,12}} )?(?:{_IS_FOR_GOOD}|végéta|végan|végane|gauch|débutant|"
     rf"juive)"
@@ -104,7 +110,10 @@ SPANISH = _tongue(
     r"^(?:por favor,? )?(?:siempre|nunca|jamás) (?!(?:he|ha|han|había|fue|falla|hay|me|se|es|está|vi|supe)\b)\w{3,}"
     r"|^(?!(?:él|ella|esto|eso|el|la|yo|porque|siempre|nunca)\b)\w{3,}(?:me|nos|a|e|n)?\b.{0,40}\b(?:siempre|nunca)\b"
     r"|^(?:las|los|nuestros|nuestras|mis)\b|\b\w{3,}(?:amos|emos|imos)\b",
-    r"\bprefiero (?:que|los|las|\w+s\b|el (?:té|café|tren))|\bno me gustan?\b (?:los|las|que|el)|\bno (?:como|bebo|"
+    r"\b(?:preferiría|quisiera|me gustaría) que (?:me |no |siempre |tus? )?\w{3,}|\bas[ií] que (?:nada|sin|máximo|solo|"
+    r"sólo|nunca|siempre|no uses)\b"
+    r"|\b(?:el jefe|la jefa|el cliente|la clienta|los clientes) (?:odian?|detestan?|exigen?)\b"
+    r"|\bprefiero (?:que|los|las|\w+s\b|el (?:té|café|tren))|\bno me gustan?\b (?:los|las|que|el)|\bno (?:como|bebo|"
     r"trabajo|uso|"
     rf"quiero) (?!nada|que|ir|saber|esto|eso)\w{{3,}}|\bsoy (?:\w{{1,12}} )?(?:{_IS_FOR_GOOD}|zurd|principiante|judí)"
     r"|^(?:por favor,? )?no (?:uses|escribas|pongas|borres|toques|cambies|modifiques|hagas|añadas|incluyas|menciones|"
@@ -125,7 +134,10 @@ ITALIAN = _tongue(
     r"\b(?:sempre|mai|esclusivamente|ogni volta|in nessun caso|senza eccezioni)\b",
     r"^(?:per favore,? )?(?!(?:sono|lui|lei|questo|sempre|mai|non (?:ho|ha|è|so))\b)\w{3,}(?:a|i|"
     r"e)\b(?!.{0,12}\bho\b)|\b\w{3,}iamo\b",
-    r"\bpreferisco (?:le|i|gli|che|\w+[ie]\b)|\bnon mi piac(?:e|ciono)\b|\bnon (?:mangio|bevo|uso|lavoro|voglio) "
+    r"\b(?:preferirei|vorrei|mi piacerebbe) che (?:tu |mi |non |le |i )?\w{3,}"
+    r"|\bquindi (?:niente|senza|massimo|solo|mai)\b"
+    r"|\b(?:il capo|la capa|il cliente|la cliente|i clienti) (?:odia|odiano|detesta|detestano|esige)\b"
+    r"|\bpreferisco (?:le|i|gli|che|\w+[ie]\b)|\bnon mi piac(?:e|ciono)\b|\bnon (?:mangio|bevo|uso|lavoro|voglio) "
     r"(?!niente|che|"
     rf"andare|sapere|questo)\w{{3,}}|\bsono (?:\w{{1,12}} )?(?:{_IS_FOR_GOOD}|mancin|principiante)"
     r"|^(?:per favore,? )?non (?:usare|scrivere|mettere|cancellare|toccare|cambiare|modificare|fare|aggiungere|"
@@ -145,7 +157,10 @@ PORTUGUESE = _tongue(
     r"|^(?!(?:ele|ela|isso|isto|o|a|eu|está|sempre|nunca)\b)\w{3,}\b.{0,40}\b(?:sempre|nunca)\b|^(?:os|as|nossos|"
     r"nossas)\b|\b\w{3,}"
     r"(?:amos|emos|imos)\b",
-    r"\bprefiro (?:que|os|as|\w+s\b)|\bnão (?:gosto de|como|bebo|uso|trabalho|quero) (?!nada|que|ir|saber|isso|"
+    r"\b(?:preferiria|gostaria|queria) que (?:você|vocês|tu|as|os)\b|\bentão (?:nada|sem|só|no máximo|nunca)\b"
+    r"|\b(?:o chefe|a chefe|o cliente|a cliente|os clientes) (?:odeiam?|detestam?|exigem?)\b"
+    r"|^aqui (?:a gente|nós) (?:sempre|nunca|só|não)\b"
+    r"|\bprefiro (?:que|os|as|\w+s\b)|\bnão (?:gosto de|como|bebo|uso|trabalho|quero) (?!nada|que|ir|saber|isso|"
     r"isto)\w{3,}"
     rf"|\bsou (?:\w{{1,12}} )?(?:{_IS_FOR_GOOD}|canhot|iniciante)|^(?:por favor,? )?não (?:use|uses|escreva|coloque|"
     rf"apague|toque|mude|"
@@ -215,6 +230,56 @@ KOREAN = _tongue(
     r"(?:^| )(?:이|그|저) |이거|그거|아직|지금(?!부터)|오늘|어제|내일|방금|느려|모르|했어|었어|았어|[?？]$|그는|그녀",
 )
 
+DUTCH = _tongue(
+    r"\b(?:voortaan|vanaf nu|van nu af aan|in het vervolg|vanaf vandaag)\b",
+    r"\b(?:altijd|nooit|uitsluitend|alleen|steeds|elke keer|telkens)\b",
+    r"^(?:graag |alsjeblieft |a\.u\.b\. )?(?:schrijf|gebruik|antwoord|geef|noem|vraag|zet|houd|maak|toon|"
+    r"laat|zeg|spreek)\b"
+    r"|\bwij?\b|\bwe\b|\bmoeten\b|\bmogen\b|^(?:nooit|altijd|alleen)\b",
+    r"\bik (?:wil|eet|drink|gebruik|werk|lees|vlieg) (?:\w{1,12} )?(?:geen|nooit|alleen|liever)\b|\bik heb liever\b"
+    rf"|\bik ben (?:\w{{1,12}} )?(?:{_IS_FOR_GOOD}|kleurenblind|linkshandig|beginner)"
+    r"|^(?:alsjeblieft )?(?:gebruik|schrijf|zet|geef|stuur|maak) (?:alsjeblieft )?geen\b"
+    r"|^(?:tutoyeer|noem) (?:me|mij|ons)\b"
+    r"|^(?:wij|we) \w{3,}en (?:\w{1,12} )?(?:geen|nooit|alleen|altijd)\b|^geen \w{3,} (?:in|bij|voor|na|op|aub)\b"
+    r"|\bzonder (?:overleg|toestemming|te vragen)\b|^(?:alle|onze) \w{3,} (?:moeten|mogen|horen)\b",
+    r"\b(?:deze|dit|vandaag|gisteren|nu|morgen|was|waren|had|hadden|waarom|hij|zei|zegt|"
+    r"nog (?:een keer|nooit|eens))\b|\?$",
+)
+SWEDISH = _tongue(
+    r"\b(?:från och med nu|hädanefter|i fortsättningen|från och med idag)\b",
+    r"\b(?:alltid|aldrig|endast|bara|varje gång|enbart)\b",
+    r"^(?:snälla,? )?(?:svara|skriv|använd|fråga|ge|visa|kalla|håll|sätt|säg|tala)\b|\bvi\b|\bmåste\b|\bska\b"
+    r"|^(?:aldrig|alltid)\b",
+    r"\bjag (?:vill|äter|dricker|använder|läser) (?:inte|inga|aldrig|bara|hellre)\b|\bjag föredrar\b"
+    rf"|\bjag är (?:\w{{1,12}} )?(?:{_IS_FOR_GOOD}|färgblind|vänsterhänt|nybörjare)|^kalla mig\b"
+    r"|^(?:använd|skriv|skicka|lägg|ta) (?:inte|inga|aldrig)\b|^inga \w{3,} (?:i|på|före|efter|tack)\b"
+    r"|^vi \w{3,} (?:inte|inga|aldrig|alltid|bara)\b|\butan att fråga\b",
+    r"\b(?:den här|det här|de här|idag|igår|nu|imorgon|var|hade|varför|han|hon|sa|en gång till)\b|\?$",
+)
+POLISH = _tongue(
+    r"\b(?:od teraz|odtąd|na przyszłość|w przyszłości|od dziś|od dzisiaj)\b",
+    r"\b(?:zawsze|nigdy|wyłącznie|tylko|za każdym razem)\b",
+    r"^(?:proszę,? )?(?:(?:zawsze|nigdy) )?(?:nie )?\w{3,}(?:aj|uj|ij|yj|isz|sz|cie)\b|\b\w{3,}(?:emy|amy|imy|ymy)\b"
+    r"|\bmusz\w+\b|\bproszę\b|\btrzeba\b",
+    r"\bwolę\b|\bnie (?:jem|piję|lubię|używam|chcę) (?!wiedzieć|iść)\w{3,}"
+    r"|\bjestem (?:\w{1,12} )?(?:wegetari|wegan|uczulon|alergi|daltonist|leworęczn|początkując)"
+    r"|^(?:proszę,? )?nie (?:używaj|pisz|dodawaj|zmieniaj|usuwaj|ruszaj|wysyłaj|nazywaj|stosuj|wspominaj)\b"
+    r"|^(?:zwracaj się|nazywaj|mów)\b.{0,10}\bm(?:i|nie)\b|^(?:żadnych|bez) \w{3,}"
+    r"|\bbez (?:pytania|mojej|uzgodnienia)\b"
+    r"|\bnie (?:używamy|piszemy|stosujemy|robimy)\b",
+    r"\b(?:ten|ta|to|te|tego|tej|tym|dziś|dzisiaj|wczoraj|teraz|jutro|był\w{0,4}|dlaczego|czemu|ona?|powiedzia\w{1,3}|"
+    r"jeszcze raz)\b|\?$",
+)
+TURKISH = _tongue(
+    r"\b(?:bundan sonra|bundan böyle|ileride)\b",
+    r"\b(?:her zaman|daima|hep|asla|sadece|yalnızca|her seferinde|hiçbir zaman)\b",
+    r"\b(?:yaz|kullan|ver|sor|göster|söyle|cevapla|yap|ekle|koy|konuş|anlat)(?:ma|me)?(?:y?[ıiuü]n)?[.!]*$|\blütfen\b"
+    r"|\b\w{2,}(?:[ıiuü]yoruz|m[ae]l[ıi]y[ıi]z|m[ae]l[ıi]s[ıi]n|m[ae]l[ıi])\b",
+    r"\b(?:vejetaryenim|veganım|alerjim var|tercih ederim|tercih ediyorum|bana sormadan|diye hitap et)\b"
+    r"|\b(?:kullan|yaz|sil|değiştir|ekle|gönder|söyle)(?:ma|me)(?:y[ıi]n)?[.!]*$",
+    r"\b(?:bu|şu|o|bugün|dün|şimdi|yarın|neden|niye|dedi|bir daha)\b|\?$",
+)
+
 _SCRIPTS = ((re.compile(r"[\u3040-\u30ff]"), JAPANESE), (re.compile(r"[\uac00-\ud7af]"), KOREAN),
             (re.compile(r"[\u4e00-\u9fff]"), CHINESE), (re.compile(r"[\u0400-\u04ff]"), RUSSIAN))  # fmt: skip
 _WORDS = re.compile(r"[^\W\d_]+")
@@ -252,6 +317,34 @@ _COMMON = (
         _set(
             "o os as uma que sempre nunca não por favor em com sem para é e sou prefiro do dos das ao meus de a "
             "agora diante responda escreva"
+        ),
+    ),
+    (
+        DUTCH,
+        _set(
+            "ik wij we je jij het een niet geen altijd nooit voor van op met zonder alsjeblieft graag zijn en dat mijn "
+            "mij als naar voortaan gebruik schrijf bij aan"
+        ),
+    ),
+    (
+        SWEDISH,
+        _set(
+            "jag vi du det den en ett inte aldrig alltid och är på med utan för att som om mig ska av till svara skriv "
+            "använd även hur från inga"
+        ),
+    ),
+    (
+        POLISH,
+        _set(
+            "w na nie się do z że jest ja my ty zawsze nigdy proszę bez dla od po przed mi mnie tylko teraz używaj "
+            "pisz jak zanim coś"
+        ),
+    ),
+    (
+        TURKISH,
+        _set(
+            "ve bir ben sen biz lütfen her zaman asla için ile bana beni olarak değil sonra bundan hiç sadece önce "
+            "cevapları yaz kullan"
         ),
     ),
 )

@@ -42,7 +42,7 @@ class Compactor:
         model: Summariser | None = None,
     ) -> None:
         condenser = Condenser(embedder, counter, settings, model)
-        elevation = Elevation(embedder, counter, settings)
+        elevation = Elevation(embedder, counter, settings, condenser.sentence_vectors)
         self._parts = Parts(store, embedder, counter, settings, assembly, excluding, condenser, elevation)
         self._free = threading.Condition()
         self._busy: set[tuple[str, str]] = set()

@@ -1,0 +1,93 @@
+"""How far a sentence is worded like a rule, by weights that were learned from rules and from turns that look like them.
+
+    words      the sentence's words, pairs of words, and its shape: function words with everything else left blank
+    likeness   sigmoid of the sum of the weights of what occurs, shared among all that could have occurred
+    meaning    the same of the sentence's vector, known for one embedding space only
+    both       the mean of the two sums
+
+Laws: pure, deterministic, linear; no more than `SENTENCE_READ` characters are read. Weights are data: they can be
+learned anew without a change here, as long as `features` stays what it is.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+from libravdb_memory.compact.standing import SENTENCE_READ
+
+HINT, ALONE = 0.5, 0.9
+"""Likeness by words from which meaning is asked, and from which it need not be."""
+
+FEWEST = 4
+"""Words and stops that make a sentence worth weighing."""
+_TOKEN = re.compile(r"[^\W\d_]+(?:'[^\W\d_]+)?|\d+|[?!:;,.\"`]")
+_LONGEST_SHAPE = 3
+_WORDS_EACH, _LONGEST = 4, 6
+_KEPT = frozenset(
+    """
+    a an the this that these those it its i me my we us our ours you your he she they them his her their who what which
+    when where why how if whenever while until unless before after because so since and or but not no never always only
+    just any all every each everything anything nothing nobody everyone none please don't doesn't didn't do does did
+    done is are was were be been being am isn't aren't wasn't has have had will would won't can can't could should
+    shouldn't must mustn't may might shall need needs want wants like likes prefer prefers hate hates rather keep make
+    sure use avoid stop let let's from now on in at to of for with without by as than more less too also here there
+    still yet ever again already today tomorrow yesterday one once first instead out off over under up down into nowhere
+    else otherwise max i'd i'm i've i'll we've we're you're that's it's there's future time rule policy convention house
+    style default team client boss answer answers write say tell ask show give call remember remind mind
+    """.split()
+)
+"""Words that a shape keeps."""
+
+
+@dataclass(frozen=True, slots=True)
+class Weights:
+    """`vector` has a weight for each dimension of the embedding space whose fingerprint is `space`."""
+
+    words: Mapping[str, float]
+    words_bias: float
+    vector: tuple[float, ...]
+    vector_bias: float
+    space: str
+
+    def of_words(self, sentence: str) -> float:
+        found = features(sentence)
+        return self.words_bias + sum(self.words.get(each, 0.0) for each in found) / math.sqrt(len(found))
+
+    def of_vector(self, vector: Sequence[float]) -> float:
+        pairs = zip(self.vector, vector, strict=True)
+        return self.vector_bias + math.fsum(weight * float(value) for weight, value in pairs)
+
+
+def likeness(sum_of_weights: float) -> float:
+    """In [0, 1]."""
+    return 0.5 * (1.0 + math.tanh(0.5 * sum_of_weights))
+
+
+def can_be_weighed(sentence: str) -> bool:
+    """Too few words are like anything."""
+    return len(_TOKEN.findall(sentence[:SENTENCE_READ])) >= FEWEST
+
+
+def features(sentence: str) -> frozenset[str]:
+    """What of a sentence can have a weight; never empty."""
+    words = _TOKEN.findall(sentence[:SENTENCE_READ].lower().replace("’", "'"))
+    shape = ["^", *map(_shape_of, words), "$"]
+    runs = {" ".join(shape[at : at + n]) for n in range(1, _LONGEST_SHAPE + 1) for at in range(len(shape) - n + 1)}
+    pairs = {f"w:{one} {two}" for one, two in pairwise(words)}
+    first = {f"^w:{word}" for word in words[:1]}
+    length = f"len:{min(len(words) // _WORDS_EACH, _LONGEST)}"
+    return frozenset({*runs, *pairs, *first, *(f"w:{word}" for word in words), length})
+
+
+def _shape_of(word: str) -> str:
+    if word in _KEPT or not word[0].isalnum():
+        return word
+    if word.isdigit():
+        return "#"
+    if word.endswith(("ing", "ed")):
+        return "~ing" if word.endswith("ing") else "~ed"
+    return "~s" if word.endswith("s") and len(word) > len("its") else "~"

@@ -1,0 +1,114 @@
+"""Rules that are not read as such: kept for their wording, or for their meaning where a model can tell."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from libravdb_memory.compact.settings import CompactionSettings
+from libravdb_memory.compact.standing import read
+from libravdb_memory.compact.weighing import ALONE, HINT, likeness
+from libravdb_memory.elevating import Elevation, Shard, bundled_weights
+from libravdb_memory.engines.hashed import HashedEmbedder
+from libravdb_memory.engines.protocol import Embedder
+from libravdb_memory.engines.select import make_embedder
+from libravdb_memory.errors import ModelUnavailableError
+from libravdb_memory.ingest.deontic import scan
+from libravdb_memory.model import Record
+from libravdb_memory.tokens import EstimatingCounter
+
+WORDED = "My manager likes her updates as three bullets, nothing longer."
+MEANT = "The client hates exclamation marks."
+TALE = "The client loved the three bullets and we went home early."
+SETTINGS = CompactionSettings()
+
+
+class Failing(HashedEmbedder):
+    """Claims the bundled model's space, and cannot embed."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.space = make_embedder().space
+
+    def embed_documents(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        raise ModelUnavailableError("failing", "gone")
+
+
+def shard_of(
+    text: str, embedder: Embedder, settings: CompactionSettings = SETTINGS, role: str = "user"
+) -> Shard | None:
+    record = Record(1, "history:u", "s", "t1", 0, text, {"role": role, "user": "u"}, "", 1)
+    vectors = np.zeros((1, embedder.space.dimensions), np.float32)
+    found = Elevation(embedder, EstimatingCounter(), settings).shards([record], {}, vectors)
+    return found[0] if found else None
+
+
+def test_the_examples_are_not_read_as_rules_and_hint_at_them_more_or_less() -> None:
+    assert not any(read(text, scan(text).marks).rules for text in (WORDED, MEANT, TALE))
+    worded, meant, tale = (likeness(bundled_weights().of_words(text)) for text in (WORDED, MEANT, TALE))
+    assert worded >= ALONE > meant >= HINT > tale
+
+
+@pytest.mark.parametrize("make", [make_embedder, HashedEmbedder, Failing])
+def test_what_is_worded_like_a_rule_is_kept_whatever_the_model(make: type[HashedEmbedder]) -> None:
+    kept = shard_of(WORDED, make())
+    assert kept is not None
+    assert (kept.text, kept.reason) == (WORDED, "worded like a rule")
+    assert kept.draft("u").metadata["guidance_likeness"] == round(likeness(bundled_weights().of_words(WORDED)), 3)
+
+
+def test_a_model_adds_what_only_hints_and_the_record_says_how_like_guidance_it_is() -> None:
+    kept = shard_of(f"It went well. {MEANT}", make_embedder())
+    assert kept is not None
+    metadata = kept.draft("u").metadata
+    assert metadata["protection_reason"] == "like known guidance"
+    assert SETTINGS.guidance_prototype <= float(str(metadata["guidance_likeness"])) <= 1.0
+
+
+def test_what_was_read_as_a_rule_claims_no_likeness() -> None:
+    kept = shard_of("Never push to main.", make_embedder())
+    assert kept is not None
+    assert kept.reason == "rule"
+    assert "guidance_likeness" not in kept.draft("u").metadata
+
+
+@pytest.mark.parametrize("make", [HashedEmbedder, Failing])
+def test_without_the_model_that_was_learned_from_the_words_stand_alone(make: type[HashedEmbedder]) -> None:
+    assert shard_of(MEANT, make()) is None
+
+
+def test_a_model_is_not_asked_about_a_tale_nor_about_an_assistant() -> None:
+    assert shard_of(TALE, make_embedder()) is None
+    assert shard_of(MEANT, make_embedder(), role="assistant") is None
+
+
+def test_the_bound_of_similarity_is_the_bound_of_likeness_too() -> None:
+    assert shard_of(MEANT, make_embedder(), CompactionSettings(guidance_prototype=1.0)) is None
+
+
+def test_of_a_long_turn_the_sentence_is_kept_that_is_like_guidance() -> None:
+    long = "We went to the lake and it was cold. " * 30
+    kept = shard_of(f"{long}{MEANT} {long}", make_embedder())
+    assert kept is not None
+    assert MEANT in kept.text
+    assert len(kept.text) < len(long) / 2
+
+
+def test_sentences_that_were_embedded_for_the_summary_are_not_embedded_again() -> None:
+    from libravdb_memory.compact.views import View
+    from libravdb_memory.condensing import Condenser
+
+    asked: list[str] = []
+
+    class Counting(HashedEmbedder):
+        def embed_documents(self, texts: Sequence[str]) -> NDArray[np.float32]:
+            asked.extend(texts)
+            return super().embed_documents(texts)
+
+    condenser = Condenser(Counting(), EstimatingCounter(), SETTINGS, None)
+    condenser.prepare([View(f"It went well. {MEANT}", "user")], lambda: False)
+    assert condenser.sentence_vectors([MEANT]).shape == (1, Counting().space.dimensions)
+    assert asked.count(MEANT) == 1

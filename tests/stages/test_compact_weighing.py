@@ -1,0 +1,83 @@
+"""How far a sentence is worded like a rule."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from tools.train_guidance import learned_from
+
+from libravdb_memory.compact.standing import SENTENCE_READ
+from libravdb_memory.compact.weighing import ALONE, HINT, Weights, can_be_weighed, features, likeness
+from libravdb_memory.elevating import bundled_weights
+
+PLAIN = Weights({"w:never": 4.0, "w:yesterday": -4.0}, -1.0, (1.0, -1.0), 0.5, "sha256:none")
+
+
+@given(st.floats(allow_nan=False), st.floats(allow_nan=False))
+def test_likeness_lies_between_0_and_1_and_grows_with_the_sum(one: float, two: float) -> None:
+    low, high = sorted((one, two))
+    assert 0.0 <= likeness(low) <= likeness(high) <= 1.0
+    assert likeness(0.0) == 0.5
+
+
+@given(st.text(max_size=300))
+def test_any_text_has_features_and_a_finite_weight(text: str) -> None:
+    assert features(text) == features(text)
+    assert features(text)
+    assert math.isfinite(bundled_weights().of_words(text))
+
+
+@given(st.text(max_size=50))
+def test_what_lies_behind_the_part_that_is_read_weighs_nothing(end: str) -> None:
+    read = "we never do this " * (SENTENCE_READ // 17 + 1)
+    assert features(read[:SENTENCE_READ] + end) == features(read[:SENTENCE_READ])
+
+
+def test_words_weigh_for_and_against() -> None:
+    told, never, yesterday = (PLAIN.of_words(f"we {word} do that") for word in ("often", "never", "yesterday"))
+    assert never > told > yesterday
+    assert told == PLAIN.words_bias
+
+
+def test_a_curly_apostrophe_weighs_as_a_straight_one() -> None:
+    assert features("We don’t do that.") == features("We don't do that.")
+
+
+def test_a_vector_weighs_by_its_dimensions() -> None:
+    assert PLAIN.of_vector([1.0, 0.25]) == pytest.approx(1.25)
+    with pytest.raises(ValueError, match="shorter"):
+        PLAIN.of_vector([1.0])
+
+
+@pytest.mark.parametrize(("sentence", "worth"), [("ok", False), ("No mesh.", False), ("We buy local food.", True)])
+def test_too_few_words_are_not_weighed(sentence: str, worth: bool) -> None:
+    assert can_be_weighed(sentence) == worth
+
+
+@pytest.mark.parametrize(
+    ("sentence", "least", "most"),
+    [
+        ("The landlord insists on quiet after ten, so no parties.", ALONE, 1.0),
+        ("The party went on until ten and everybody was tired.", 0.0, HINT),
+        ("We had to restart it twice and then it worked.", 0.0, HINT),
+    ],
+)
+def test_the_weights_that_are_shipped_tell_rules_from_tales(sentence: str, least: float, most: float) -> None:
+    assert least <= likeness(bundled_weights().of_words(sentence)) < most
+
+
+def test_the_weights_that_are_shipped_were_learned_from_what_is_there() -> None:
+    from tools.train_guidance import WEIGHTS
+
+    assert f'"learned_from":"{learned_from()}"' in WEIGHTS.read_text("utf-8"), "run tools/train_guidance.py"
+
+
+def test_the_weights_that_are_shipped_are_for_the_bundled_model() -> None:
+    from libravdb_memory.engines.select import make_embedder
+
+    space = make_embedder().space
+    assert bundled_weights().space == space.fingerprint
+    assert len(bundled_weights().vector) == space.dimensions
