@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from mcp.shared.message import SessionMessage
 from mcp.types import jsonrpc_message_adapter
 from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS, MODERN_PROTOCOL_VERSIONS
-from tests.mcp_server.connecting import within
+from tests.mcp_server.connecting import environment, within
 
 from libravdb_memory.mcp_server.handshake import WITH_HANDSHAKE, WITHOUT, opening
 from libravdb_memory.mcp_server.server import make_server
@@ -175,7 +175,7 @@ def test_nothing_heavy_is_loaded_before_the_first_answer(tmp_path: Path) -> None
     done = subprocess.run(
         [sys.executable, "-c", PROGRAM],
         input=json.dumps(initialize()).encode() + b"\n",
-        env={**os.environ, "LIBRAVDB_HOME": str(tmp_path)},
+        env=environment(tmp_path),
         capture_output=True,
         timeout=60,
         check=True,

@@ -189,6 +189,34 @@ def test_a_token_reaches_its_own_namespaces_whatever_the_url_says(
         assert outcome in (403, 404) and not seen
 
 
+@pytest.mark.parametrize(
+    ("path", "outcome"),
+    [
+        (b"/mcp", 0),
+        (b"/mcp/bob", 0),
+        (b"/mcp?namespace=bob", 400),
+        (b"/mcp/bob?", 0),
+        (b"/mcp/", 404),
+        (b"/mcp/.", 404),
+        (b"/mcp/%2E%2e", 404),
+        (b"/mcp/bob/", 404),
+        (b"/mcp/bob/../ada", 404),
+        (b"//mcp", 404),
+    ],
+)
+def test_a_path_names_one_namespace_or_none(tmp_path: Path, path: bytes, outcome: int) -> None:
+    tokens = Tokens(tmp_path / TOKENS_FILE)
+    seen: list[Place] = []
+
+    async def inner(scope: Scope, receive: Receive, send: Send) -> None:
+        seen.append(scope["libravdb.place"])
+
+    guarded = Guarded(inner, Guard(frozenset(), tokens), Place("ada", "mcp"))
+    headers = [(b"host", b"localhost"), (b"authorization", f"Bearer {tokens.owner().secret}".encode())]
+    assert within(place_behind(guarded, seen, headers, path)) == outcome
+    assert [place.user for place in seen] == ([] if outcome else ["bob" if b"bob" in path else "ada"])
+
+
 @pytest.mark.parametrize("name", [b"host", b"origin", b"authorization"])
 def test_a_header_that_is_there_twice_is_refused(tmp_path: Path, name: bytes) -> None:
     tokens = Tokens(tmp_path / TOKENS_FILE)
