@@ -19,7 +19,7 @@ from itertools import pairwise
 
 from libravdb_memory.compact.standing import SENTENCE_READ
 
-HINT, ALONE = 0.5, 0.9
+HINT, ALONE = 0.5, 0.94
 """Likeness by words from which meaning is asked, and from which it need not be."""
 
 FEWEST = 4
