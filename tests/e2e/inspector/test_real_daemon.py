@@ -144,7 +144,7 @@ def test_a_limited_token_shows_its_own_and_says_what_it_does_not_show(browser: B
     assert page.locator("[role=option]").count() == 1 and "mallory" in page.inner_text("[role=option]")
     page.wait_for_selector(".live[data-state=open]")
     place.call("ingest_message", text="Only for ada.", sessionId="live")
-    place.client.call("ingest_message", userId="mallory", sessionId="poison", text="Heard by mallory.")
+    place.client.call("ingest_message", userId="mallory", sessionId="heard", text="Heard by mallory.")
     guest.until("document.querySelector('[role=option]')?.textContent.includes('Heard by mallory')")
     assert "Only for ada" not in page.inner_text("#main")
     for where in (
