@@ -139,6 +139,33 @@ def test_any_line_is_taken_or_passed_over(entry: dict[str, Any], tmp_path_factor
     assert end == path.stat().st_size and all(each.text.strip() and isinstance(each.id, str) for each in said)
 
 
+QUICKLY = """
+import sys
+from libravdb_memory.cli import main
+main(sys.argv[1:])
+heavy = {"libravdb_memory.serve.client", "libravdb_memory.store.protocol", "numpy", "mcp"}
+sys.exit(",".join(heavy & set(sys.modules)))
+"""
+
+
+def test_a_hook_loads_little_where_there_is_little_to_do(home: Path, tmp_path: Path) -> None:
+    path = tmp_path / "t.jsonl"
+    path.write_text(line("user", "u4", "Caveat: the host put this in", isMeta=True))
+    for name in ("stop", "user-prompt-submit"):
+        done = subprocess.run(
+            [sys.executable, "-c", QUICKLY, "hook", name],
+            input=event(path, prompt="hello"),
+            env=environment(home),
+            capture_output=True,
+            text=True,
+            timeout=90,
+            check=False,
+        )
+        assert done.stderr.strip() in ("", "libravdb: no daemon runs; 'libravdb daemon start' begins one")
+    (place,) = (home / "hooks").iterdir()
+    assert int(place.read_text()) == path.stat().st_size
+
+
 @pytest.mark.slow
 def test_a_conversation_is_remembered_once_and_helps_the_next(home: Path, daemons: Daemons, tmp_path: Path) -> None:
     daemons()
