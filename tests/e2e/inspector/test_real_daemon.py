@@ -127,6 +127,28 @@ def test_who_signs_out_is_out(guest: Visitor) -> None:
     guest.complaints = [one for one in guest.complaints if "401" not in one]
 
 
+@pytest.mark.parametrize("size", [(360, 740), (1440, 900)], ids=["narrow", "wide"])
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_every_view_shows_a_real_store_without_complaint(
+    browser: Browser, place: Place, size: tuple[int, int], scheme: str
+) -> None:
+    guest = Visitor(
+        browser,
+        place.address().partition("/#")[0],
+        color_scheme=scheme,
+        viewport={"width": size[0], "height": size[1]},
+        reduced_motion="reduce",
+    )
+    guest.page.goto(place.address())
+    guest.page.wait_for_selector("[role=option]")
+    for name, where in views(place).items():
+        page = guest.see(where)
+        assert page.locator("[role=alert]").count() == 0, page.inner_text("[role=alert]")
+        guest.shoot(f"real-{name}-{'narrow' if size[0] < 800 else 'wide'}-{scheme}")
+        assert guest.serious_violations() == [], name
+    guest.leave()
+
+
 def test_a_limited_token_shows_its_own_and_says_what_it_does_not_show(browser: Browser, place: Place) -> None:
     tokens = Tokens(place.daemon.home / TOKENS_FILE)
     guest = Visitor(browser, place.address().partition("/#")[0])
@@ -169,28 +191,6 @@ def test_a_limited_token_shows_its_own_and_says_what_it_does_not_show(browser: B
     guest.page.goto(f"{guest.address}/#/rules")
     guest.until("document.querySelector('h1')?.textContent === 'Sign in'")
     guest.complaints = [one for one in guest.complaints if "401" not in one and "403" not in one]
-    guest.leave()
-
-
-@pytest.mark.parametrize("size", [(360, 740), (1440, 900)], ids=["narrow", "wide"])
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_every_view_shows_a_real_store_without_complaint(
-    browser: Browser, place: Place, size: tuple[int, int], scheme: str
-) -> None:
-    guest = Visitor(
-        browser,
-        place.address().partition("/#")[0],
-        color_scheme=scheme,
-        viewport={"width": size[0], "height": size[1]},
-        reduced_motion="reduce",
-    )
-    guest.page.goto(place.address())
-    guest.page.wait_for_selector("[role=option]")
-    for name, where in views(place).items():
-        page = guest.see(where)
-        assert page.locator("[role=alert]").count() == 0, page.inner_text("[role=alert]")
-        guest.shoot(f"real-{name}-{'narrow' if size[0] < 800 else 'wide'}-{scheme}")
-        assert guest.serious_violations() == [], name
     guest.leave()
 
 
