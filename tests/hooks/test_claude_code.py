@@ -195,6 +195,30 @@ def test_a_conversation_is_remembered_once_and_helps_the_next(home: Path, daemon
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("is_there", [True, False])
+def test_a_message_that_is_not_taken_holds_up_no_other(
+    home: Path, daemons: Daemons, tmp_path: Path, is_there: bool
+) -> None:
+    if is_there:
+        daemons()
+    path = tmp_path / "t.jsonl"
+    path.write_text(
+        line("user", "u1", "We deploy on Tuesdays.")
+        + line("user", "u2", "half an emoji: \ud83d")
+        + line("assistant", "a1", [{"type": "text", "text": "y" * (17 << 20)}])
+        + line("user", "u3", "And the port is 4711.")
+    )
+    done = hook(home, "stop", "--user", "ada", said=event(path))
+    assert done.returncode == 0 and "refused" in done.stderr and len(done.stderr) < 300
+    assert hook(home, "stop", "--user", "ada", said=event(path)).stderr == ""
+    if not is_there:
+        daemons()
+    with Client(home=home) as client:
+        assert client.send_waiting().finished
+        assert [entry["id"] for entry in client.history(user="ada", session=SESSION)["entries"]] == ["u1", "u3"]
+
+
+@pytest.mark.slow
 def test_without_a_daemon_nothing_is_lost_and_nothing_fails(home: Path, daemons: Daemons, tmp_path: Path) -> None:
     path = tmp_path / "t.jsonl"
     path.write_text(TRANSCRIPT)

@@ -5,12 +5,14 @@ from __future__ import annotations
 import importlib.util
 import json
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import pytest
 from tests.serve.process import Daemons, short_folder
 
+from libravdb_memory.errors import LibraVDBError
 from libravdb_memory.integrations.hermes import Provider, install, register
 from libravdb_memory.serve.client import Client
 
@@ -72,6 +74,19 @@ def test_only_the_conversation_itself_is_stored(context: str, home: Path) -> Non
     provider.shutdown()
     with Client(home=home) as client:
         assert client.status()["turns"] == 0
+
+
+@pytest.mark.usefixtures("daemon")
+@pytest.mark.parametrize("said", ["half an emoji: \ud83d", "x" * (17 << 20), None, [{"type": "text", "text": "hi"}]])
+def test_what_is_not_taken_of_one_side_does_not_lose_the_other(said: Any, home: Path) -> None:
+    provider = begun("s1")
+    with suppress(LibraVDBError):  # the host tells its log
+        provider.sync_turn(said, "We deploy on Tuesdays.")
+    provider.on_memory_write("add", "user", None)  # type: ignore[arg-type]
+    provider.shutdown()
+    with Client(home=home) as client:
+        (entry,) = client.history(user="local", session="s1")["entries"]
+        assert entry["text"] == "We deploy on Tuesdays." and entry["role"] == "assistant"
 
 
 @pytest.mark.usefixtures("daemon")

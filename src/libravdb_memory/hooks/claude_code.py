@@ -124,6 +124,7 @@ def _commit(
     config: Config, event: Event, said: list[transcript.Said], end: int, place: _Place, deadline: float
 ) -> Outcome:
     from libravdb_memory.serve.client import Client, RefusedError
+    from libravdb_memory.serve.fields import InvalidParamsError
 
     waiting, refused, left = 0, "", 0
     with Client(home=config.home) as client:
@@ -143,7 +144,11 @@ def _commit(
                     metadata=facts,
                 )
                 waiting += not stored.delivered
-            except RefusedError as error:  # this one will never be taken; the others may be
+            except (
+                RefusedError,
+                InvalidInputError,
+                InvalidParamsError,
+            ) as error:  # this one will never be taken; the others may be
                 refused = error.message
     place.note(end)
     parts = [

@@ -100,8 +100,14 @@ class Provider:
         session_id: str = "",
         messages: Sequence[Mapping[str, Any]] | None = None,
     ) -> None:
+        refused: LibraVDBError | None = None
         for role, text in (("user", user_content), ("assistant", assistant_content)):
-            self._store(text, role, session_id or self._session)
+            try:
+                self._store(text, role, session_id or self._session)
+            except LibraVDBError as error:  # what one side said is kept without the other's too
+                refused = error
+        if refused is not None:
+            raise refused
 
     def get_tool_schemas(self) -> list[dict[str, Any]]:
         return [
@@ -138,8 +144,9 @@ class Provider:
         if client is not None:
             client.close()
 
-    def _store(self, text: str, role: str, session: str) -> None:
-        if self._client is not None and self._stores and text.strip():
+    def _store(self, text: object, role: str, session: str) -> None:
+        """Whatever a host hands over that is no text was said by nobody."""
+        if self._client is not None and self._stores and isinstance(text, str) and text.strip():
             self._client.ingest(text, role=role, user=self._user, session=session)
 
 
