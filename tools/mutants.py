@@ -95,6 +95,9 @@ TESTS: dict[str, tuple[str, ...]] = {
     "compact/plan.py": ("stages/test_compact_plan.py", "laws/test_keystone.py"),
     "compact/views.py": ("stages/test_compact_voices.py",),
     "compact/voices.py": ("stages/test_compact_voices.py",),
+    "compact/guidance.py": ("stages/test_compact_guidance.py",),
+    "compact/weighing.py": ("stages/test_compact_weighing.py", "memory/test_guidance_by_likeness.py"),
+    "elevating.py": ("memory/test_guidance_by_likeness.py",),
     "hosting.py": ("memory/test_hosting.py", "memory/test_masking.py", "serve/test_hosts.py"),
     "usage.py": ("memory/test_usage.py",),
     "journal.py": ("serve/test_journal.py",),
@@ -342,6 +345,11 @@ MUTANTS: tuple[tuple[str, str, str], ...] = (
     ("compacting/uncovered.py", "row = [*older, *tail[:1]]", "row = [*older]"),
     ("compacting/covering.py", "self._writing.cover(node, below, guidance)", "self._writing.cover(node, below)"),
     ("compacting/writing.py", "*edges, self._next_state()]", "*edges]"),
+    # guidance: a model only adds, is asked where the scanner is silent, and only if it is the one that was learned from
+    ("compact/guidance.py", "if not evidence.promoted and _is_like_guidance", "if _is_like_guidance"),
+    ("compact/weighing.py", "sentence[:SENTENCE_READ].lower()", "sentence.lower()"),
+    ("elevating.py", "if not asked or self._embedder.space.fingerprint != weights.space:", "if not asked:"),
+    ("elevating.py", "told = each.likeness if reason in _BY_LIKENESS else None", "told = None"),
     ("compacting/writing.py", 'prior=prior if condensed.method == "abstractive" else ()', "prior=()"),
     (
         "compacting/writing.py",
