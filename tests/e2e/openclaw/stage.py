@@ -95,6 +95,7 @@ class Stage:
         settings = {"endpoint": f"unix:{self.folder / 'wire.sock'}", "home": str(self.home), "timeoutMs": 3000}
         entries[ID] = {**entries.get(ID, {}), "enabled": True, "config": settings}
         entries["memory-core"] = {"enabled": False}
+        config["plugins"]["allow"] = [ID]
         self.host.configure(config)
 
     def say(self, session: str, text: str) -> dict[str, Any]:
