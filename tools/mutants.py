@@ -139,7 +139,6 @@ TESTS: dict[str, tuple[str, ...]] = {
     "serve/inspecting/ranked.py": ("serve/test_inspecting.py",),
     "serve/inspector/index.html": ("serve/test_inspector_page.py",),
     "cli/openclaw_host.py": ("plugins/test_openclaw.py",),
-    "cli/openclaw_host.py": ("plugins/test_openclaw.py",),
     "serve/inspector/turn.js": ("serve/test_inspector_page.py",),
     "serve/signing.py": ("serve/test_inspecting.py",),
     "serve/otel.py": ("serve/test_telemetry.py",),

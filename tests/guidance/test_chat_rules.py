@@ -119,7 +119,7 @@ def _kept(texts: list[str]) -> int:
 
 
 @pytest.mark.long
-@pytest.mark.parametrize(("part", "least"), [("development", 0.88), ("held_out", 0.75)])
+@pytest.mark.parametrize(("part", "least"), [("development", 0.88), ("held_out", 0.82)])
 def test_most_rules_are_in_the_prompt_500_turns_and_5_compactions_later(
     part: str, least: float, tmp_path: Path
 ) -> None:
