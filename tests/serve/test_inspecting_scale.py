@@ -51,8 +51,8 @@ class Views:
         return told["result"], time.perf_counter() - began
 
     def quickest(self, method: str, **params: Any) -> float:
-        """Of three: what is measured is the work, not what else the machine does."""
-        return min(self.ask(method, **params)[1] for _ in range(3))
+        """Of five: what is measured is the work, not what else the machine does."""
+        return min(self.ask(method, **params)[1] for _ in range(5))
 
 
 def fill(store: Store, turns: int) -> None:
@@ -96,6 +96,7 @@ def views_within_bounds(folder: Path, turns: int, within_s: float) -> dict[str, 
             for word in WORDS
             for _ in range(14)
         ]
+        assert memory.wait(1800) and memory.store.settle(1800)  # nothing is done in the background any more
         of_long = {"userId": "u0", "sessionId": "long"}
         newest = views.ask("turns", **of_long)[0]
         node = views.ask("session_graph", userId="u1", sessionId="folded")[0]["nodes"][-1]["id"]
@@ -138,7 +139,7 @@ def views_within_bounds(folder: Path, turns: int, within_s: float) -> dict[str, 
         assert {method for method, _ in asked} == asked_by_the_page() - NOT_ASKED_HERE
         took = {f"{method} {json.dumps(params)[:60]}": views.quickest(method, **params) for method, params in asked}
     slow = {name: seconds for name, seconds in took.items() if seconds > within_s}
-    assert not slow, slow
+    assert not slow, json.dumps(slow, indent=1)
     return took
 
 
