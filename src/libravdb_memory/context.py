@@ -20,7 +20,6 @@ from libravdb_memory.assemble.receipt import Assembly
 from libravdb_memory.assemble.tail import TailTurn
 from libravdb_memory.authored import VARIANT, AuthoredDocuments
 from libravdb_memory.beside import Beside
-from libravdb_memory.elevating import EVERY_ANSWER
 from libravdb_memory.gathering import Source
 from libravdb_memory.ingest.turns import turn_of
 from libravdb_memory.masking import Masking
@@ -35,6 +34,7 @@ from libravdb_memory.retrieve.query import keyword_share
 from libravdb_memory.retrieve.question import what_counts
 from libravdb_memory.retrieve.recovery import Standing, recovery_signals
 from libravdb_memory.retrieve.route import asks_for_the_whole, is_about_dreams
+from libravdb_memory.shards import EVERY_ANSWER
 from libravdb_memory.store.protocol import AllOf, Covered, Equals, Filter, Key, Not, Store
 from libravdb_memory.summaries import is_summary, node_of
 from libravdb_memory.tailing import newest_records, tail_turns

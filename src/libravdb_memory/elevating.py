@@ -15,7 +15,6 @@ from functools import cache
 from importlib.resources import files
 from typing import TYPE_CHECKING
 
-from libravdb_memory.compact.every_answer import concerns_every_answer
 from libravdb_memory.compact.guidance import (
     PROTOTYPES,
     Evidence,
@@ -31,12 +30,10 @@ from libravdb_memory.compact.standing import read
 from libravdb_memory.compact.weighing import ALONE, HINT, Weights, can_be_weighed, likeness
 from libravdb_memory.engines.protocol import Embedder
 from libravdb_memory.errors import EngineError
-from libravdb_memory.identity import Json
 from libravdb_memory.ingest.deontic import scan
 from libravdb_memory.ingest.turns import turn_of
-from libravdb_memory.model import Draft, Record, Turn
-from libravdb_memory.namespaces import guidance_of
-from libravdb_memory.store.protocol import Key
+from libravdb_memory.model import Record, Turn
+from libravdb_memory.shards import Shard
 from libravdb_memory.tokens import TokenCounter
 
 if TYPE_CHECKING:
@@ -46,52 +43,9 @@ if TYPE_CHECKING:
     Rows = NDArray[np.float32]
 
 _log = logging.getLogger(__name__)
-EVERY_ANSWER = "for_every_answer"
-"""Metadata of a rule that applies whatever a question is about."""
 _ROLE_WEIGHT = {"user": 0.5, "assistant": 0.25}
 _OTHER_WEIGHT = 0.2
 _BY_LIKENESS: tuple[Reason, ...] = ("worded like a rule", "like known guidance")
-
-
-@dataclass(frozen=True, slots=True)
-class Shard:
-    """A rule of a turn, in the turn's own words."""
-
-    turn: str
-    session: str
-    text: str
-    ts: int
-    stability: float
-    reason: Reason
-    speaker: str | None = None
-    likeness: float | None = None
-    """To known guidance, of what was not read as a rule."""
-
-    @property
-    def for_every_answer(self) -> bool:
-        return concerns_every_answer(self.text)
-
-    def draft(self, namespace: str) -> Draft:
-        key = shard_key(namespace, self.session, self.turn)
-        metadata: dict[str, Json] = {
-            "type": "guidance_shard",
-            "role": "user",
-            "source_turn_id": self.turn,
-            "stability_weight": self.stability,
-            "provenance_class": "elevated_guidance",
-            "protection_reason": self.reason,
-        }
-        if self.for_every_answer:
-            metadata[EVERY_ANSWER] = True
-        if self.likeness is not None:
-            metadata["guidance_likeness"] = round(self.likeness, 3)
-        if self.speaker:
-            metadata["speaker"] = self.speaker
-        return Draft(key.collection, key.id, self.text, metadata, self.ts, self.session)
-
-
-def shard_key(namespace: str, session: str, turn_id: str) -> Key:
-    return Key(guidance_of(namespace), f"guidance:{session}:{turn_id}", session)
 
 
 @cache

@@ -13,11 +13,11 @@ from dataclasses import dataclass, replace
 
 from libravdb_memory import lineage, notes, sessions
 from libravdb_memory.copies import collections_of, copies_of_session, copies_of_turn
-from libravdb_memory.elevating import shard_key
 from libravdb_memory.excluding import Excluding
 from libravdb_memory.model import Record
 from libravdb_memory.namespaces import dreams_of, guidance_of, history_of, namespace_of, states_of, summaries_of
 from libravdb_memory.receipts import ReceiptLog
+from libravdb_memory.shards import shard_key
 from libravdb_memory.store.paging import every
 from libravdb_memory.store.protocol import Equals, Erasure, Key, Selection, Store
 from libravdb_memory.summaries import Node, node_of

@@ -14,7 +14,6 @@ from tests.laws.flaky_summariser import FlakySummariser, use
 
 from libravdb_memory import Config, Memory, NotFoundError, sessions
 from libravdb_memory.assemble.fill import Candidate, Offer
-from libravdb_memory.elevating import shard_key
 from libravdb_memory.identity import Json
 from libravdb_memory.model import Draft, Turn
 from libravdb_memory.namespaces import dreams_of, guidance_of, summaries_of
@@ -22,6 +21,7 @@ from libravdb_memory.serve import epochs, links
 from libravdb_memory.serve.reference.lifecycle import Hint, session_lifecycle_hint
 from libravdb_memory.serve.reference.records import SessionTurn, Text, insert_session_turn, insert_text
 from libravdb_memory.serve.service import Service
+from libravdb_memory.shards import shard_key
 from libravdb_memory.store.paging import every
 from libravdb_memory.store.protocol import Put
 from libravdb_memory.summaries import draft_of

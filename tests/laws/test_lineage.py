@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 
 from libravdb_memory import Config, Memory
-from libravdb_memory.elevating import Shard
 from libravdb_memory.lineage import Branch
 from libravdb_memory.model import Draft, Turn
 from libravdb_memory.namespaces import history_of, summaries_of
+from libravdb_memory.shards import Shard
 from libravdb_memory.store.protocol import Key, Link, Put, Remove, Write
 from libravdb_memory.summaries import Node, draft_of
 

@@ -11,13 +11,14 @@ from numpy.typing import NDArray
 from libravdb_memory.compact.settings import CompactionSettings
 from libravdb_memory.compact.standing import read
 from libravdb_memory.compact.weighing import ALONE, HINT, likeness
-from libravdb_memory.elevating import Elevation, Shard, bundled_weights
+from libravdb_memory.elevating import Elevation, bundled_weights
 from libravdb_memory.engines.hashed import HashedEmbedder
 from libravdb_memory.engines.protocol import Embedder
 from libravdb_memory.engines.select import make_embedder
 from libravdb_memory.errors import ModelUnavailableError
 from libravdb_memory.ingest.deontic import scan
 from libravdb_memory.model import Record
+from libravdb_memory.shards import Shard
 from libravdb_memory.tokens import EstimatingCounter
 
 WORDED = "My manager likes her updates as three bullets, nothing longer."

@@ -7,6 +7,8 @@ import os
 import signal
 import socket
 import stat
+import subprocess
+import sys
 import threading
 import time
 from collections.abc import Iterator
@@ -531,3 +533,13 @@ def test_a_process_of_another_user_is_hung_up_on_even_where_the_permissions_let_
         assert told.read() == b"nothing"
     with daemon.client() as client:
         assert client.call("health")["ok"] is True
+
+
+def test_patterns_that_take_long_to_make_are_not_made_before_it_listens() -> None:
+    slow = ("compact.standing", "compact.every_answer", "ingest.secrets.forms", "gate.patterns", "compacting")
+    heavy = {f"libravdb_memory.{name}" for name in slow} | {"numpy", "onnxruntime", "tokenizers"}
+    program = (
+        f"import sys, libravdb_memory.serve.daemon as d; d.every_method(); print(sorted({heavy!r} & set(sys.modules)))"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"

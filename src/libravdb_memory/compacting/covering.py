@@ -22,12 +22,12 @@ from libravdb_memory.compacting.report import TRIVIAL, Declined
 from libravdb_memory.compacting.uncovered import starts_of_bundles, uncovered_turns
 from libravdb_memory.compacting.writing import Job, Writing
 from libravdb_memory.condensing import Condensed, Sources
-from libravdb_memory.elevating import Shard
 from libravdb_memory.errors import CallCancelledError
 from libravdb_memory.gating import JUDGED
 from libravdb_memory.ingest.turns import turn_of
 from libravdb_memory.model import Record
 from libravdb_memory.namespaces import history_of
+from libravdb_memory.shards import Shard
 from libravdb_memory.store.protocol import Key, Put, Write
 from libravdb_memory.summaries import Node
 

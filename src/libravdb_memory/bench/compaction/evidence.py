@@ -17,7 +17,7 @@ from libravdb_memory.assemble.render import escape
 from libravdb_memory.bench.retrieval.asking import Speaking
 from libravdb_memory.compact.certificate import certify_facts, facts
 from libravdb_memory.compact.salience import content_words, words
-from libravdb_memory.elevating import shard_key
+from libravdb_memory.shards import shard_key
 
 ENOUGH_WORDS = 0.6
 
