@@ -516,7 +516,8 @@ MUTANTS: tuple[tuple[str, str, str], ...] = (
     ("serve/inspector/turn.js", 'from "./erase.js"', 'from "https://cdn.example/erase.js"'),
     ("serve/inspector/index.html", "<body>", '<body onload="start()">'),
     ("serve/http/server.py", "(h11.IDLE, h11.SEND_BODY)", "(h11.IDLE,)"),
-    ("serve/http/server.py", "self._bounds.write_s, self.transport.abort", "3600, self.transport.abort"),
+    ("serve/http/server.py", "self._bounds.write_s, self._cut_off", "3600, self._cut_off"),
+    ("serve/http/server.py", "1, 0)", "0, 0)"),
     ("serve/http/server.py", "len(self.connections) > self._bounds.clients", "False"),
     ("serve/otel.py", "if failed:", "if False:"),
     (

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import select
 import socket
 import threading
 from collections.abc import AsyncIterator
@@ -116,5 +117,23 @@ def test_a_client_that_does_not_read_its_answer_is_cut_off_and_one_that_does_get
                 deaf.sendall(ASK_LARGE)
                 assert await asyncio.to_thread(is_cut_off, deaf)
             assert len(await answered(port, ASK_LARGE)) > LARGE
+
+    asyncio.run(main())
+
+
+def test_of_an_answer_that_was_cut_off_nothing_waits_in_the_kernel_to_be_read() -> None:
+    """Else the client would never hear of it, and what it did not read would wait for it for minutes."""
+
+    def hears_of_it(deaf: socket.socket) -> bool:
+        watched = select.poll()
+        watched.register(deaf, 0)  # errors and hanging up are always told
+        return bool(watched.poll(20_000))
+
+    async def main() -> None:
+        async with serving(Bounds(write_s=0.3)) as port:
+            with socket.create_connection(("127.0.0.1", port), timeout=60) as deaf:
+                deaf.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+                deaf.sendall(ASK_LARGE)
+                assert await asyncio.to_thread(hears_of_it, deaf)
 
     asyncio.run(main())

@@ -10,7 +10,9 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
+import os
 import socket
+import struct
 from collections.abc import Generator
 from dataclasses import dataclass
 from typing import Any
@@ -26,6 +28,7 @@ _LONGEST_HEAD = 16 << 10
 _REQUEST_S = 10.0
 _WRITE_S = 30.0
 _STOP_S = 2
+_AT_ONCE = struct.pack("hh" if os.name == "nt" else "ii", 1, 0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,7 +116,7 @@ class _BoundedProtocol(H11Protocol):
 
     def pause_writing(self) -> None:
         super().pause_writing()
-        self._leaving = self.loop.call_later(self._bounds.write_s, self.transport.abort)
+        self._leaving = self.loop.call_later(self._bounds.write_s, self._cut_off)
 
     def resume_writing(self) -> None:
         super().resume_writing()
@@ -125,6 +128,11 @@ class _BoundedProtocol(H11Protocol):
         for timer in (self._arriving, self._leaving):
             if timer is not None:
                 timer.cancel()
+
+    def _cut_off(self) -> None:
+        """What it did not read is thrown away: else the kernel would keep it for minutes, and never say so."""
+        self.transport.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _AT_ONCE)
+        self.transport.abort()
 
     def _wait_for_request(self) -> None:
         """One time for the whole of it: bytes that trickle in do not begin it again."""
