@@ -1,8 +1,8 @@
 """Embedding in the background: records become findable by meaning soon after they are stored.
 
-Laws: ingest never waits for a model. What is not yet embedded is known to the store, so a crash at any point only
-delays it. A text the engine cannot take does not hold up the others. A failing engine is retried with growing pauses
-and its reason is visible in `state`; nothing is swallowed.
+Laws: ingest never waits for a model, nor an answer for what is done after it. What is not yet embedded is known to the
+store, so a crash at any point only delays it. A text the engine cannot take does not hold up the others. A failing
+engine is retried with growing pauses and its reason is visible in `state`; nothing is swallowed.
 
 The indexer fills one space, that of the configured embedder. If another space is active (the store is being
 re-embedded), it switches to the filled one in one step when nothing is missing.
@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 
 _log = logging.getLogger(__name__)
 _FIRST_PAUSE_S, _LONGEST_PAUSE_S = 0.5, 60.0
+_HEAD_START_S = 0.004
+"""Whoever told of new work may have an answer to give first, and needs the interpreter for it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -203,3 +205,4 @@ class Indexer:
                 self._failure = None
                 self._changed.notify_all()
             self._changed.wait_for(lambda: self._work_arrived or self._stopping)
+            self._changed.wait_for(lambda: self._stopping, _HEAD_START_S)
