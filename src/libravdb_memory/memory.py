@@ -344,12 +344,14 @@ class Memory:
         until: int | datetime | None = None,
         session_key: str | None = None,
         agent_id: str | None = None,
+        count_use: bool = True,
     ) -> Hits:
         """The turns that answer a question best, by meaning and wording, each with the parts of its score.
 
         Without `scopes`, naming a session searches that session and leaving it out the user's whole history. The scope
         "summaries" looks in those of that session or user, at every level; a summary is found as a turn of the role
-        "summary", said when the last turn below it was.
+        "summary", said when the last turn below it was. With `count_use` False nothing is noted of what was found, for
+        those who look at the memory rather than use it.
         """
         self._refuse_closed()
         check_count("k", k)
@@ -363,7 +365,7 @@ class Memory:
         if "summaries" in (scopes or ()):
             sources.append(Source(summaries_of(namespace), "summary", "session", where))
         recalled = self._recall.ranked(self._recall.read(query, [turns]), sources, k, _now_ms())
-        if self._usage.note(item.record.ref for item in recalled.items[:_READ]):
+        if count_use and self._usage.note(item.record.ref for item in recalled.items[:_READ]):
             self._indexer.notify()
         masked = self._store.marks([item.record.ref for item in recalled.items], MASKED)
         return Hits(

@@ -59,6 +59,14 @@ def test_only_what_the_gate_refused_is_regretted(memory: Memory) -> None:
     assert uses(memory, REGRET) == {refused: True}
 
 
+def test_who_only_looks_leaves_no_trace(memory: Memory) -> None:
+    memory.ingest("ok herons", user="ada", session="old")
+    assert memory.wait(30)
+    assert memory.search("herons", user="ada", count_use=False)
+    assert memory.wait(30)
+    assert uses(memory) == {} and memory.status().gate.regretted == 0
+
+
 def test_counts_survive_a_close_and_an_erasure_between(tmp_path: Path, hashed: Config) -> None:
     path = tmp_path / "store.libravdb"
     with Memory.open(path, config=hashed) as memory:

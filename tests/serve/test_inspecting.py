@@ -21,6 +21,7 @@ from libravdb_memory.serve.jobs import Job, Jobs
 from libravdb_memory.serve.metrics import BOUNDS_S
 from libravdb_memory.serve.service import Service
 from libravdb_memory.serve.signing import ONCE_S, SIGNED_IN_S, SignIns
+from libravdb_memory.usage import USE
 
 DENIED, INVALID, MISSING = -32005, -32602, -32001
 OF_ADA = Access("reader", frozenset({"ada"}))
@@ -270,6 +271,8 @@ def test_a_search_tells_the_addends_of_each_score(service: Service, call: Call) 
     talk(call)
     assert service.memory.wait(30)
     told = call("search_explained", userId="ada", query="when is release 3 deployed?", k=5)
+    assert service.memory.wait(30)
+    assert service.store.count_marks(None, USE) == 0
     plain = call("memory_search", userId="ada", query="when is release 3 deployed?", k=5)
     assert [hit["id"] for hit in told["results"]] == [hit["id"] for hit in plain["results"]]
     for hit in told["results"]:

@@ -2,7 +2,8 @@
 
 Laws: the parts of a bar add up to the score. It is told for the calibrated law,
 `score = relevance · (1 - mu + mu · modulation) · quality`, whose relevance is a sum itself. Every page is a part of one
-ranking, whatever its size is: how many are wanted decides what a score is measured against.
+ranking, whatever its size is: how many are wanted decides what a score is measured against. Looking is not using: the
+gate's figures stay as they are.
 """
 
 from __future__ import annotations
@@ -52,7 +53,7 @@ def search_explained(service: Service, params: Explained) -> Result:
     if not 1 <= params.k <= MOST_HITS:
         raise InvalidInputError("k", f"must lie between 1 and {MOST_HITS}")
     began, begin = time.perf_counter(), params.begin
-    hits = searched(service, replace(params, k=MOST_HITS), MOST_HITS)
+    hits = searched(service, replace(params, k=MOST_HITS), MOST_HITS, count_use=False)
     took_ms = (time.perf_counter() - began) * 1000
     end = begin + params.k
     return {

@@ -33,7 +33,7 @@ class One(Where):
     id: str
 
 
-def searched(service: Service, params: Search, most: int) -> Hits:
+def searched(service: Service, params: Search, most: int, *, count_use: bool = True) -> Hits:
     if params.k > most:
         raise InvalidInputError("k", f"must be at most {most}")
     return service.memory.search(
@@ -45,6 +45,7 @@ def searched(service: Service, params: Search, most: int) -> Hits:
         role=params.role,
         since=params.since,
         until=params.until,
+        count_use=count_use,
     )
 
 
