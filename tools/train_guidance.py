@@ -158,7 +158,8 @@ def _fitted(rows: Rows, truth: NDArray[np.bool_]) -> Fit:
     step = 1.0 / (0.275 * _largest_eigenvalue(rows) / len(rows) + 2 * PENALTY)
     penalty = np.full(rows.shape[1], 2 * PENALTY, np.float32)
     penalty[-1] = 0.0
-    at = ahead = np.zeros(rows.shape[1], np.float32)
+    at: NDArray[np.floating[Any]] = np.zeros(rows.shape[1], np.float32)
+    ahead = at
     pace = 1.0
     for _ in range(ROUNDS):
         slope = rows.T @ (-sign / (1.0 + np.exp(sign * (rows @ ahead)))) / len(rows) + penalty * ahead
