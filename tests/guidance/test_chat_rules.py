@@ -100,7 +100,7 @@ def test_of_rules_that_nobody_thought_of_more_than_half_are_found() -> None:
 def test_weighing_finds_more_of_them_and_hardly_any_that_is_none() -> None:
     rules = [said["text"] for said in UNSEEN if said["rule"]]
     others = [said["text"] for said in UNSEEN if not said["rule"]]
-    assert _kept(rules) >= 0.8 * len(rules)
+    assert _kept(rules) >= 0.75 * len(rules)
     assert _kept(others) <= MOST_FALSE * len(others)
 
 
