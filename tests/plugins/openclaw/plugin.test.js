@@ -1,10 +1,13 @@
 import assert from "node:assert/strict";
-import { existsSync, readFileSync, realpathSync, writeFileSync } from "node:fs";
+import { once } from "node:events";
+import { existsSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import { createServer } from "node:net";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import test from "node:test";
 import plugin from "../../../plugins/openclaw/index.js";
 import { commands } from "../../../plugins/openclaw/src/cli.js";
-import { placeOf } from "../../../plugins/openclaw/src/daemon.js";
+import { Daemon, placeOf } from "../../../plugins/openclaw/src/daemon.js";
 import { Settings } from "../../../plugins/openclaw/src/settings.js";
 import { assistant, linkTo, stage, start, kill, user } from "./daemon.js";
 
@@ -101,6 +104,32 @@ test("over TCP the owner's token of the daemon's home is shown, and to the loopb
   link.daemon.close();
   assert.deepEqual(placeOf("tcp:[::1]:80"), { host: "::1", port: 80 });
   assert.throws(() => placeOf("http://example"));
+});
+
+test("an answer counts as soon as it is whole, wherever the network cuts what is sent", async (t) => {
+  const folder = mkdtempSync(join(tmpdir(), "lvdb-"));
+  const answer = (id) => `${JSON.stringify({ jsonrpc: "2.0", id, result: `${id}. größer` })}\n`;
+  let sendTheRest;
+  const server = createServer((client) => {
+    let calls = 0;
+    client.on("data", (data) => {
+      calls += String(data).split("\n").length - 1;
+      if (calls < 2) return;
+      const second = Buffer.from(answer(2));
+      const cut = second.indexOf("ö") + 1; // in the middle of a character
+      client.write(Buffer.concat([Buffer.from(answer(1)), second.subarray(0, cut)]));
+      sendTheRest = () => client.write(second.subarray(cut));
+    });
+  });
+  server.listen(join(folder, "s"));
+  await once(server, "listening");
+  const daemon = new Daemon(new Settings({ endpoint: `unix:${join(folder, "s")}`, timeoutMs: 3000 }));
+  t.after(() => (daemon.close(), server.close(), rmSync(folder, { recursive: true })));
+  const first = daemon.call("a", {});
+  const second = daemon.call("b", {});
+  assert.equal(await first, "1. größer");
+  sendTheRest();
+  assert.equal(await second, "2. größer");
 });
 
 test("whose memory it is: a configured user, an agent, or each conversation's own", () => {
