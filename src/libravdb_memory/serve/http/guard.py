@@ -15,9 +15,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 from libravdb_memory.serve.access import Access, AccessDeniedError, Tokens
+from libravdb_memory.serve.http.addressed import named_host
 from libravdb_memory.serve.signing import SignIns, fingerprint
 
-_HOST = re.compile(r"(?P<name>\[[0-9A-Fa-f:.]{2,45}\]|[^\[\]:/@\s]{1,253})(?::(?P<port>\d{1,5}))?")
 _BEARER = re.compile(r"bearer +(?P<token>[A-Za-z0-9\-._~+/]+=*) *", re.IGNORECASE)
 _OWN_PAGE = ("same-origin", "none")
 """What a browser says of requests from our own page, and of those that a person typed."""
@@ -62,11 +62,10 @@ class Guard:
         return None
 
     def knows(self, host: str) -> bool:
-        match = _HOST.fullmatch(host)
-        if match is None:
+        name = named_host(host)
+        if name is None:
             return False
-        name = match["name"].lower()
-        return name == "localhost" or name in self.names or _is_address(name.strip("[]"))
+        return name == "localhost" or name in self.names or _is_address(name)
 
     def access(self, headers: Mapping[str, str]) -> Access:
         """What the token reaches; AccessDeniedError without one that is known."""

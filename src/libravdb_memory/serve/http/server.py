@@ -22,6 +22,8 @@ import uvicorn
 from starlette.types import ASGIApp
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
+from libravdb_memory.serve.http.addressed import Addressed
+
 _log = logging.getLogger(__name__)
 _MOST_CLIENTS = 256
 _LONGEST_HEAD = 16 << 10
@@ -45,7 +47,7 @@ class HttpServer:
         self._listener = listener
         self._server = _Server(
             uvicorn.Config(
-                app,
+                Addressed(app),
                 http=_bounded(bounds),
                 ws="none",
                 loop="none",
