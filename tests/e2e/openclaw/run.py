@@ -1,7 +1,7 @@
 """Show on a real host that the plugin does what it says: python -m tests.e2e.openclaw.run [--fast] [--host VERSION].
 
-Prints one line a scenario; exits 1 when any failed, 2 when the host cannot be installed here and nothing was shown.
-Only --allow-skip makes that a success, for machines without the registries.
+Prints one line a scenario; exits 1 when any failed, 77 when no registry here has the host and nothing was shown. Only
+--allow-skip makes that a success, for machines without the registries.
 """
 
 from __future__ import annotations
@@ -13,21 +13,27 @@ import subprocess
 import sys
 import time
 import traceback
+from pathlib import Path
 
 from tests.e2e.openclaw.host import HostError, Program, install
 from tests.e2e.openclaw.scenarios import FAST, FULL, Scenario
 from tests.e2e.openclaw.stage import Stage
+from tests.e2e.registries import NOT_HERE, Broken, NotHere
 
 NEWEST = "2026.9.6"
 LONGEST_S = 1800
-NOT_INSTALLED = 2
 
 
 class Interrupted(Exception):
     """Told to end, or out of time; what was started is stopped on the way out."""
 
 
+ENDINGS = (signal.SIGINT, signal.SIGTERM, signal.SIGALRM)
+
+
 def interrupt(number: int, _: object) -> None:
+    for each in ENDINGS:
+        signal.signal(each, signal.SIG_IGN)  # once is enough: what was started is being ended
     raise Interrupted(signal.Signals(number).name)
 
 
@@ -42,25 +48,32 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("--host", default=NEWEST, help="version of OpenClaw")
     parser.add_argument("--keep", action="store_true", help="keep the folder with logs also when all is well")
     parser.add_argument("--only", default="", help="scenarios whose names have one of these words, with commas between")
-    parser.add_argument("--allow-skip", action="store_true", help="exit 0 where the host cannot be installed")
+    parser.add_argument("--allow-skip", action="store_true", help="exit 0 where no registry has the host")
+    parser.add_argument("--install", action="store_true", help="play nothing")
+    parser.add_argument("--logs", type=Path, help="keep what host and daemon logged in this folder")
     given = parser.parse_args(arguments)
     began = time.monotonic()
     try:
         program = install(given.host)
-    except (HostError, OSError, subprocess.SubprocessError) as error:
-        tell(f"NOTHING SHOWN: OpenClaw {given.host} cannot be installed here: {str(error)[:500]}")
-        return 0 if given.allow_skip else NOT_INSTALLED
+    except NotHere as error:
+        tell(f"nothing shown: {error}")
+        return 0 if given.allow_skip else NOT_HERE
+    except Broken as error:
+        tell(f"FAILED: {error}")
+        return 1
     tell(f"OpenClaw {given.host}: installed after {time.monotonic() - began:.0f} s")
+    if given.install:
+        return 0
     words = [word.strip().replace(" ", "_") for word in given.only.split(",")]
     chosen = [each for each in (FAST if given.fast else FULL) if any(word in each.__name__ for word in words)]
     if not chosen:
         parser.error(f"no scenario has {given.only!r} in its name")
-    failed = _play(program, chosen, given.keep)
+    failed = _play(program, chosen, given.keep, given.logs)
     tell(f"{'all scenarios hold' if not failed else f'FAILED: {failed}'} after {time.monotonic() - began:.0f} s")
     return 1 if failed else 0
 
 
-def _play(program: Program, scenarios: list[Scenario], keep: bool) -> int:
+def _play(program: Program, scenarios: list[Scenario], keep: bool, logs: Path | None) -> int:
     stage, failed = Stage(program), 0
     try:
         stage.install_plugin()
@@ -72,11 +85,19 @@ def _play(program: Program, scenarios: list[Scenario], keep: bool) -> int:
         traceback.print_exc()
     finally:
         stage.close()
+        if logs is not None:
+            _keep_logs(stage.folder, logs)
         if failed or keep:
             tell(f"  logs: {stage.folder}")
         else:
             shutil.rmtree(stage.folder, ignore_errors=True)
     return failed
+
+
+def _keep_logs(folder: Path, logs: Path) -> None:
+    logs.mkdir(parents=True, exist_ok=True)
+    for file in folder.rglob("*.log"):
+        shutil.copy(file, logs / file.name)
 
 
 def _holds(scenario: Scenario, stage: Stage) -> bool:
@@ -91,7 +112,7 @@ def _holds(scenario: Scenario, stage: Stage) -> bool:
 
 
 if __name__ == "__main__":
-    for number in (signal.SIGTERM, signal.SIGALRM):
+    for number in ENDINGS:
         signal.signal(number, interrupt)
     signal.alarm(LONGEST_S)
     sys.exit(main(sys.argv[1:]))

@@ -89,7 +89,7 @@ class Stage:
         """As the guide says, and the few lines of configuration that these scenarios need."""
         unknown = () if self.host.program.commits_turns else ("--accept-capabilities",)
         told = [word for word in command_of_the_guide("openclaw plugins install") if word not in unknown]
-        self.host.command(*told, folder=ROOT)
+        self.host.command(*map(_substituted, told))
         config = self.host.config
         entries = config["plugins"].setdefault("entries", {})
         settings = {"endpoint": f"unix:{self.folder / 'wire.sock'}", "home": str(self.home), "timeoutMs": 3000}
@@ -152,6 +152,15 @@ def command_of_the_guide(begins: str) -> list[str]:
     lines = (ROOT / "docs" / "guide" / "openclaw.md").read_text().splitlines()
     found = next(line for line in lines if line.startswith(begins))
     return shlex.split(found, comments=True)[1:]
+
+
+def _substituted(word: str) -> str:
+    """As a shell does with the command that says where the plugin lies."""
+    inner = re.fullmatch(r"\$\(libravdb (.+)\)", word)
+    if inner is None:
+        return word
+    command = [sys.executable, "-m", "libravdb_memory", *inner[1].split()]
+    return subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
 
 
 # ── looking at a request ─────────────────────────────────────────────────────────────────────────────────────────────

@@ -9,7 +9,7 @@ import click
 
 from libravdb_memory.cli.exit_codes import OK, PROBLEMS_FOUND
 from libravdb_memory.cli.invocation import Invocation, command
-from libravdb_memory.cli.openclaw_host import HostFiles, examine_host, host_version
+from libravdb_memory.cli.openclaw_host import HostFiles, examine_host, host_version, plugin_folder
 from libravdb_memory.cli.render import counted, render_finding
 
 
@@ -37,5 +37,18 @@ def doctor(invocation: Invocation, program: str) -> int:
     return PROBLEMS_FOUND if problems else OK
 
 
+@command("path", short_help="Say where the plugin lies, for the host's own install.")
+@click.pass_obj
+def path(invocation: Invocation) -> int:
+    """Print the folder of the plugin that came with this program; `openclaw plugins install` takes it from there."""
+    folder = str(plugin_folder())
+    if invocation.as_json:
+        invocation.terminal.json({"path": folder})
+    else:
+        invocation.terminal.data(folder)
+    return OK
+
+
 openclaw.add_command(doctor)
+openclaw.add_command(path)
 COMMANDS = {"openclaw": openclaw}
