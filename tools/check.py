@@ -1,35 +1,26 @@
 """Run every check of the project and print one readable summary; exit non-zero when any failed.
 
-The quick static checks run beside each other while the tests run; the output of a failed check is shown whole.
+The quick static checks run beside each other, then the wheel, the tests, and the suites of real programs; the output of
+a failed check is shown whole. What every run leaves to look at (logs, results as JUnit writes them, pictures) is in
+build/artefacts, or in the folder that CI_ARTEFACTS names. Interrupted, it ends all that it started.
 """
 
 from __future__ import annotations
 
-import subprocess
+import os
+import shutil
+import signal
 import sys
-import time
-from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from collections.abc import Iterator
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parent.parent
+from running import ROOT, Check, Runner
+from suites import Outcome, plain, played, suites
+
 BIN = Path(sys.executable).parent
 PYTHON_FILES = ["src", "tests", "tools", "examples"]
-
-
-@dataclass(frozen=True)
-class Check:
-    name: str
-    command: list[str]
-
-
-@dataclass(frozen=True)
-class Outcome:
-    check: Check
-    passed: bool
-    seconds: float
-    output: str
-
+OWN_ARTEFACTS = ROOT / "build" / "artefacts"
+INTERRUPTED = 130
 
 STATIC = [
     Check("format (ruff)", [str(BIN / "ruff"), "format", "--check", *PYTHON_FILES]),
@@ -39,32 +30,68 @@ STATIC = [
     Check("types (pyright strict)", [str(BIN / "basedpyright")]),
 ]
 WHEEL = Check("wheel (empty environment)", [sys.executable, str(ROOT / "tools" / "wheel_check.py")])
-TESTS = Check("tests (pytest)", [sys.executable, "-m", "pytest", "-n", "2", "-m", "not long"])
-
-
-def run(check: Check) -> Outcome:
-    started = time.monotonic()
-    done = subprocess.run(
-        check.command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False
-    )
-    outcome = Outcome(check, done.returncode == 0, time.monotonic() - started, done.stdout)
-    print(f"  {'ok  ' if outcome.passed else 'FAIL'}  {check.name}  {outcome.seconds:.1f}s", flush=True)
-    return outcome
+TESTS = "tests (pytest)"
 
 
 def main() -> int:
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, interrupt)
+    artefacts = artefacts_folder()
+    outcomes = list[Outcome]()
     print("checks:", flush=True)
-    with ThreadPoolExecutor(max_workers=2) as pool:
-        outcomes = list(pool.map(run, STATIC))
-    outcomes += [run(WHEEL), run(TESTS)]
-    for outcome in outcomes:
-        if not outcome.passed:
-            print(f"\n── {outcome.check.name} failed ─────────────\n{outcome.output}", flush=True)
-    tests = outcomes[-1]
-    print("\n" + (tests.output.strip().splitlines() or ["no output from pytest"])[-1])
-    failed = [outcome.check.name for outcome in outcomes if not outcome.passed]
-    print(f"{len(outcomes) - len(failed)} of {len(outcomes)} checks passed" + (f"; failed: {failed}" if failed else ""))
-    return 1 if failed else 0
+    try:
+        with Runner(artefacts) as runner:
+            for outcome in all_checks(runner, artefacts):
+                print(line_of(outcome), flush=True)
+                outcomes.append(outcome)
+    except KeyboardInterrupt:
+        print(f"interrupted; what was said so far: {artefacts}", flush=True)
+        return INTERRUPTED
+    print(summary(outcomes), f"artefacts: {artefacts}", sep="\n")
+    return 0 if all(outcome.passed for outcome in outcomes) else 1
+
+
+def interrupt(*_: object) -> None:
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, signal.SIG_IGN)  # once is enough: what was started is being ended
+    raise KeyboardInterrupt
+
+
+def artefacts_folder() -> Path:
+    """Ours begins empty; of a folder that somebody names nothing is removed."""
+    named = os.environ.get("CI_ARTEFACTS", "").strip()
+    if not named:
+        shutil.rmtree(OWN_ARTEFACTS, ignore_errors=True)
+    folder = Path(named).resolve() if named else OWN_ARTEFACTS
+    folder.mkdir(parents=True, exist_ok=True)
+    return folder
+
+
+def all_checks(runner: Runner, artefacts: Path) -> Iterator[Outcome]:
+    pytest = [sys.executable, "-m", "pytest", "-n", "2", "-m", "not long", f"--junitxml={artefacts / 'junit.xml'}"]
+    fetching = [(suite, runner.start(suite.fetching)) for suite in suites(artefacts)]
+    yield from map(plain, runner.run_beside(STATIC, 2))
+    yield plain(runner.run(WHEEL))
+    yield plain(runner.run(Check(TESTS, pytest)))
+    for suite, fetched in fetching:
+        yield played(suite, runner.finish(fetched), runner.run)
+
+
+def line_of(outcome: Outcome) -> str:
+    if outcome.skipped:
+        return f"  skip  {outcome.name} ({outcome.skipped})"
+    return f"  {'ok  ' if outcome.passed else 'FAIL'}  {outcome.name}  {outcome.seconds:.1f}s"
+
+
+def summary(outcomes: list[Outcome]) -> str:
+    failed = [outcome for outcome in outcomes if not outcome.passed]
+    skipped = [outcome for outcome in outcomes if outcome.skipped]
+    said = [f"\n── {outcome.name} failed ─────────────\n{outcome.output}" for outcome in failed]
+    counts = f"{len(outcomes) - len(failed) - len(skipped)} of {len(outcomes)} checks passed"
+    for word, which in (("skipped", skipped), ("failed", failed)):
+        counts += f"; {word}: {', '.join(outcome.name for outcome in which)}" if which else ""
+    tests = [outcome.output.strip().splitlines()[-1:] for outcome in outcomes if outcome.name == TESTS]
+    return "\n".join([*said, "", *(line for lines in tests for line in lines), counts])
 
 
 if __name__ == "__main__":

@@ -1,33 +1,36 @@
-"""A real browser for the inspector's page: Debian's chromium or the one that CHROMIUM names, else a visible skip."""
+"""A real browser for the inspector's page: Debian's chromium or the one that CHROMIUM names. quick.py marks some."""
 
 from __future__ import annotations
 
 import os
-import shutil
 import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from tests.e2e.inspector.fetch import browser_program
+from tests.e2e.inspector.quick import mark_quick
 from tests.e2e.inspector.stand_in import StandIn
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
 
-SHOTS = Path(__file__).resolve().parents[3] / "build" / "screenshots"
+SHOTS = Path(os.environ.get("SCREENSHOTS") or Path(__file__).resolve().parents[3] / "build" / "screenshots")
 AXE_SERIOUS = ("serious", "critical")
 WAIT_MS = 15_000
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    mark_quick(items)
+
+
 @pytest.fixture(scope="session")
 def browser() -> Iterator[Browser]:
-    driver = pytest.importorskip("playwright.sync_api", reason="make e2e-inspector installs playwright")
-    program = os.environ.get("CHROMIUM") or shutil.which("chromium") or shutil.which("google-chrome")
-    if program is None:
-        pytest.skip("no browser: install Debian's chromium, or name one in CHROMIUM")
-    with driver.sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=program, args=["--no-sandbox"])
+    from playwright.sync_api import sync_playwright  # make e2e-inspector installs it
+
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=browser_program(), args=["--no-sandbox"])
         yield browser
         browser.close()
 
@@ -68,8 +71,9 @@ class Visitor:
             self.page.wait_for_timeout(25)
 
     def serious_violations(self) -> list[str]:
-        axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="make e2e-inspector installs axe")
-        told = axe.Axe().run(self.page).response["violations"]
+        from axe_playwright_python.sync_playwright import Axe
+
+        told = Axe().run(self.page).response["violations"]
         return [
             f"{one['id']}: {one['nodes'][0]['html'][:160]} ({len(one['nodes'])})"
             for one in told
