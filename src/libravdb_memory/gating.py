@@ -97,7 +97,7 @@ class Gatekeeper:
         if decision.durable:
             writes.append(Mark(key, DURABLE))
         with suppress(NotFoundError):  # erased while it was being judged
-            self._store.commit(writes)
+            self._store.commit(writes, may_wait=True)
 
     def _decided(self, heard: str, echoed: bool, neighbours: Neighbours) -> Decision:
         """A turn becomes durable whole, with the echo in it, so what it says of its own must be worth that."""
@@ -126,7 +126,7 @@ class Gatekeeper:
         """The note is a change itself, skipped when nothing came between."""
         self._noted = sequence
         draft = Draft(_PROGRESS.collection, _PROGRESS.id, str(sequence))
-        commit = self._store.commit([Put(draft, replace=True, searchable=False)])
+        commit = self._store.commit([Put(draft, replace=True, searchable=False)], may_wait=True)
         self._through = commit.sequence if commit.sequence == sequence + 1 else sequence
 
 

@@ -54,4 +54,4 @@ class Usage:
             if judged.get(ref, {}).get("durable") is False:
                 writes.append(Mark(key, REGRET))
         with suppress(NotFoundError):  # a record was erased meanwhile: its batch is lost, which costs counts only
-            self._store.commit(writes)
+            self._store.commit(writes, may_wait=True)

@@ -102,8 +102,8 @@ def test_a_rebuild_puts_new_summaries_in_the_place_of_the_old_in_one_commit(
     counts: list[int] = []
     commit = type(memory.store).commit
 
-    def watched(store: Store, writes: Sequence[Write]) -> Commit:
-        done = commit(store, writes)
+    def watched(store: Store, writes: Sequence[Write], *, may_wait: bool = False) -> Commit:
+        done = commit(store, writes, may_wait=may_wait)
         counts.append(sum(1 for _ in every(memory.store, summaries_of("ada"))))
         return done
 

@@ -99,6 +99,7 @@ def _compact(parts: Parts, job: Job, rebuild: bool) -> Compaction:
         ended_early = OVERTAKEN
     except CallCancelledError:
         ended_early = CANCELLED
+    writing.finish()
     return Compaction(
         job.namespace,
         job.session,

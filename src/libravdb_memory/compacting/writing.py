@@ -1,7 +1,8 @@
 """What a compaction writes, and how: guidance, summary, edges and state together, if nobody was faster.
 
 Law: a commit goes through only if the session's state is what it was when the work began and nothing was erased since,
-so that two compactions cannot both win and no summary outlives a turn it was made of.
+so that two compactions cannot both win and no summary outlives a turn it was made of. A commit does not wait for the
+disk, which turns that arrive meanwhile want too: `finish` does, once for all. A power loss leaves the first so many.
 """
 
 from __future__ import annotations
@@ -62,6 +63,10 @@ class Writing:
             self._write([*self._instead, self._next_state()], 0)
         self._instead = None
 
+    def finish(self) -> None:
+        """All that was written is on disk when this returns."""
+        self._parts.store.sync()
+
     def node(
         self,
         condensed: Condensed,
@@ -113,7 +118,7 @@ class Writing:
     def _commit(self, writes: Sequence[Write]) -> Commit:
         """All of it or nothing, if nobody was faster."""
         with self._parts.excluding.writing(self._epoch):
-            commit = self._parts.store.commit([Expect(self._state, self._version), *writes])
+            commit = self._parts.store.commit([Expect(self._state, self._version), *writes], may_wait=True)
         states = [record for record in commit.records if record.collection == self._state.collection]
         self._version = states[-1].version if states else self._version
         return commit

@@ -370,7 +370,14 @@ class Store(Protocol):
     def close(self) -> None: ...
 
     # writing
-    def commit(self, writes: Sequence[Write]) -> Commit: ...
+    def commit(self, writes: Sequence[Write], *, may_wait: bool = False) -> Commit:
+        """All or nothing, and on disk when this returns. What `may_wait`, because it can be made again, is seen by all
+        as soon, and is on disk with the next commit that must be."""
+        ...
+
+    def sync(self) -> None:
+        """All that was committed is on disk when this returns."""
+        ...
 
     def erase(self, selection: Selection) -> Erasure: ...
 
@@ -498,7 +505,8 @@ class Store(Protocol):
     ) -> int:
         """Store vectors of records that are still there and, when `versions` is given, unchanged since the text was
         read; the others are ignored. Returns how many were stored. `tokens` are the rows by the space's rule: needed if
-        it has one and refused if not (InvalidInputError), as is a space whose rule is another by now."""
+        it has one and refused if not (InvalidInputError), as is a space whose rule is another by now. They may reach
+        the disk later: who has lost them makes them again."""
         ...
 
     def get_tokens(self, space: Space, refs: Sequence[int]) -> dict[int, bytes]:

@@ -30,8 +30,15 @@ class CommitWork:
     that lost their vectors."""
 
     def __init__(
-        self, writes: Sequence[Write], catalog: Catalog, left: Callable[[Sequence[int]], None], marked: MarkedRefs
+        self,
+        writes: Sequence[Write],
+        catalog: Catalog,
+        left: Callable[[Sequence[int]], None],
+        marked: MarkedRefs,
+        *,
+        may_wait: bool = False,
     ) -> None:
+        self.may_wait = may_wait
         self._catalog = catalog
         self._left = left
         self._marked = marked

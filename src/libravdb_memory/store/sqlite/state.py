@@ -19,6 +19,14 @@ _FULL = 2
 _MEMORY = apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_CREATE
 
 
+def note_sync(db: Database) -> None:
+    """A commit waits for the disk only if it changes something: this changes as little as can be."""
+    db.execute(
+        "INSERT INTO meta (name, value) VALUES ('syncs', '1') "
+        "ON CONFLICT (name) DO UPDATE SET value = CAST(CAST(value AS INTEGER) + 1 AS TEXT)"
+    )
+
+
 def capabilities(db: Database) -> Capabilities:
     text = _works("CREATE VIRTUAL TABLE probe USING fts5(body)")
     vectors = find_spec("usearch") is not None

@@ -140,10 +140,13 @@ class SqliteStore:
 
     # ── writing ──────────────────────────────────────────────────────────────────────────────────────────────────
 
-    def commit(self, writes: Sequence[Write]) -> Commit:
-        work = CommitWork(writes, self._catalog, self._left, self._marked)
+    def commit(self, writes: Sequence[Write], *, may_wait: bool = False) -> Commit:
+        work = CommitWork(writes, self._catalog, self._left, self._marked, may_wait=may_wait)
         self._writer.submit(work)
         return work.result()
+
+    def sync(self) -> None:
+        self._writer.call(state.note_sync)
 
     def _left(self, refs: Sequence[int]) -> None:
         """These records are gone, or are not what they were."""
@@ -375,6 +378,7 @@ class SqliteStore:
             stored = self._writer.call(
                 lambda db: spaces.put_vectors(db, space, refs, rows, versions, tokens),
                 lambda stored: self._vectors_put(space, refs, rows, stored.changed),
+                may_wait=True,
             )
         return stored.count
 

@@ -3,7 +3,9 @@
 A thread that finds nobody writing leads: it commits everything queued so far in one transaction, with no hop to another
 thread when it is alone. The others wait; when the leader is done, the first of those queued meanwhile leads next.
 
-Laws: `submit` returns after COMMIT, never before. A piece of work that fails leaves nothing behind and takes nobody
+Laws: `submit` returns after COMMIT, never before, and then its work is on disk, or, where that may wait, on disk with
+the next that must be: all work reaches the disk in the order of commits, so none is there without what it built on. A
+piece of work that fails leaves nothing behind and takes nobody
 with it: if it had written already, or SQLite failed, the group is rolled back and each piece is tried alone.
 What a group of works does to the database is not decided here; an `ApplyGroup` does it.
 """
@@ -24,12 +26,17 @@ from libravdb_memory.store.sqlite.failures import naming_system_errors, translat
 
 
 class Work(Protocol):
+    @property
+    def may_wait(self) -> bool:
+        """It can be made again if the power fails: seen by all once committed, it may reach the disk later."""
+        ...
+
     def apply(self, db: Database) -> None:
         """Do it, inside a transaction; may be called again after a rollback."""
         ...
 
     def committed(self) -> None:
-        """It is durable. Called in commit order."""
+        """It is committed. Called in commit order."""
         ...
 
 
@@ -43,13 +50,16 @@ _PATIENCE_S = 100e-6
 
 
 class Call(Generic[T]):
-    """Work that is one function, and what to do with its answer once it is durable."""
+    """Work that is one function, and what to do with its answer once it is committed."""
 
-    __slots__ = ("_act", "_then", "value")
+    __slots__ = ("_act", "_then", "may_wait", "value")
 
-    def __init__(self, act: Callable[[Database], T], then: Callable[[T], None] | None = None) -> None:
+    def __init__(
+        self, act: Callable[[Database], T], then: Callable[[T], None] | None = None, *, may_wait: bool = False
+    ) -> None:
         self._act = act
         self._then = then
+        self.may_wait = may_wait
         self.value: T
 
     def apply(self, db: Database) -> None:
@@ -85,6 +95,7 @@ class GroupWriter:
         self._crowd = 1  # how many seem to be writing at this time
         self._closed = False
         self._log_to_empty = False
+        self._syncs = True
 
     def submit(self, work: Work) -> None:
         ticket = _Ticket(work)
@@ -104,8 +115,10 @@ class GroupWriter:
         if ticket.error is not None:
             raise ticket.error
 
-    def call(self, act: Callable[[Database], T], then: Callable[[T], None] | None = None) -> T:
-        work = Call(act, then)
+    def call(
+        self, act: Callable[[Database], T], then: Callable[[T], None] | None = None, *, may_wait: bool = False
+    ) -> T:
+        work = Call(act, then, may_wait=may_wait)
         self.submit(work)
         return work.value
 
@@ -199,6 +212,7 @@ class GroupWriter:
         """One transaction. False when it was rolled back; the reason is then the error of every ticket."""
         try:
             with naming_system_errors(self._db):
+                self._sync(not all(ticket.work.may_wait for ticket in group))
                 self._db.execute("BEGIN IMMEDIATE")
                 errors = self._apply(self._db, [ticket.work for ticket in group])
                 self._db.execute("COMMIT")
@@ -216,6 +230,13 @@ class GroupWriter:
         if self._log_to_empty:
             self.empty_log()
         return True
+
+    def _sync(self, wanted: bool) -> None:
+        """Whether the next commit waits for the disk. Without it the log is written all the same, in order, and the
+        next commit that waits takes it along."""
+        if wanted != self._syncs:
+            self._db.execute("PRAGMA synchronous = FULL" if wanted else "PRAGMA synchronous = NORMAL")
+            self._syncs = wanted
 
     def _announce(self, ticket: _Ticket) -> None:
         if ticket.error is not None:
