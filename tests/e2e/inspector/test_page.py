@@ -134,9 +134,12 @@ def test_the_slider_tells_what_enters_and_leaves(visitor: Visitor, site: StandIn
 def test_an_item_of_the_prompt_opens_its_score(visitor: Visitor) -> None:
     page = visitor.see(VIEWS["context"])
     page.locator(".prompt-text .tier-recalled").first.click()
-    assert "meaning" in page.inner_text("details.item[open] .parts")
+    assert "meaning" in page.inner_text("#panel .parts")
+    page.keyboard.press("Escape")
+    page.wait_for_selector("#panel", state="hidden")
+    assert focused(page).endswith("-6")
     page.keyboard.press("Enter")
-    page.wait_for_selector("details.item[open]", state="detached")
+    page.wait_for_selector("#panel:not([hidden]) .parts")
 
 
 def test_two_prompts_are_compared(visitor: Visitor) -> None:
@@ -252,7 +255,7 @@ def test_a_node_of_the_graph_opens_and_expands_to_its_turns(visitor: Visitor) ->
     page.wait_for_selector("#panel:not([hidden])")
     assert "8 of 9 kept" in page.inner_text("#panel")
     page.get_by_role("button", name="Expand to 12 turns").click()
-    visitor.until("document.querySelectorAll('#panel ol li').length === 12")
+    visitor.until("document.querySelector('#panel [role=option]')?.getAttribute('aria-setsize') === '12'")
 
 
 def test_tail_and_boundary_are_marked(visitor: Visitor) -> None:

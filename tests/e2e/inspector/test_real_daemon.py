@@ -220,10 +220,13 @@ def test_a_summary_expands_to_the_turns_of_the_store(guest: Visitor, place: Plac
     page = guest.see(views(place)["history"])
     page.locator(".graph .node").first.click()
     page.get_by_role("button", name="Expand to").click()
-    page.wait_for_selector("#panel ol li")
+    page.wait_for_selector("#panel [role=option]")
     node = place.call("session_graph")["nodes"][0]
-    shown = page.locator("#panel ol li .said").all_text_contents()
-    assert shown == [item["text"] for item in place.call("memory_expand", id=node["id"])["items"]]
+    items = place.call("memory_expand", id=node["id"])["items"]
+    page.focus("#panel [role=listbox]")
+    for at, item in enumerate(items):
+        page.keyboard.press("ArrowDown")
+        assert page.text_content(f"#panel [data-index='{at}'][aria-selected=true] .whole-text") == item["text"]
 
 
 def test_markup_that_was_remembered_stays_text(guest: Visitor) -> None:

@@ -5,33 +5,29 @@ import { h } from "./dom.js";
 import { count, firstLine, fully, score, signed } from "./format.js";
 import { facts } from "./pieces.js";
 import { link } from "./router.js";
-import { itemDetails } from "./context-items.js";
+import { chosenList, itemRow, pairList } from "./context-items.js";
 
-/** `texts`: what is known of the items by their id. */
-export function compared({ left, right, both, onlyLeft, onlyRight }, texts) {
-  return [
+/** Two prompts as nodes and their lists; `texts`: what is known of the items by their id. */
+export function compared(app, { left, right, both, onlyLeft, onlyRight }, texts) {
+  const lists = [pairList(app, left, both, (pair) => pairRow(pair, texts), texts), chosenList(app, left, onlyLeft, "Only in the first"), chosenList(app, right, onlyRight, "Only in the second")];
+  const [shared, first, second] = lists;
+  const nodes = [
     h("div", { class: "two" }, side("First", left), side("Second", right)),
-    h("div", { class: "two" }, only("Only in the first", left, onlyLeft), only("Only in the second", right, onlyRight)),
-    h(
-      "section",
-      { class: "card" },
-      h("h2", null, `In both: ${both.length}`),
-      h("div", { class: "latency", tabindex: "0", role: "region", "aria-label": "In both" }, h("table", null, h("thead", null, h("tr", null, ["tier", "text", "tokens", "score", "change"].map((name) => h("th", { scope: "col" }, name)))), h("tbody", null, both.map((pair) => pairRow(pair, texts))))),
-    ),
+    h("div", { class: "two" }, part("Only in the first", first), part("Only in the second", second)),
+    part("In both", shared),
   ];
+  return { nodes, lists };
+}
+
+function part(title, list) {
+  return h("section", { class: "card" }, h("h2", null, `${title}: ${count(list.items.length)}`), list.items.length ? list.element : h("p", { class: "quiet small" }, "Nothing."));
 }
 
 function pairRow(pair, texts) {
   const change = pair.left.score !== null && pair.right.score !== null ? pair.right.score - pair.left.score : null;
-  return h(
-    "tr",
-    null,
-    h("td", null, h("span", { class: `badge tier tier-${pair.tier}` }, pair.tier)),
-    h("td", { class: "pair-text" }, firstLine(texts.get(pair.id), 120) || h("code", null, firstLine(pair.id, 40))),
-    h("td", null, pair.left.tokens === pair.right.tokens ? count(pair.left.tokens) : `${count(pair.left.tokens)} → ${count(pair.right.tokens)}`),
-    h("td", null, pair.left.score === null ? "–" : `${score(pair.left.score)} → ${score(pair.right.score)}`),
-    h("td", null, change ? signed(change) : "–"),
-  );
+  const tokens = pair.left.tokens === pair.right.tokens ? count(pair.left.tokens) : `${count(pair.left.tokens)} → ${count(pair.right.tokens)}`;
+  const scores = pair.left.score === null ? pair.tier : `${score(pair.left.score)} → ${score(pair.right.score)}`;
+  return itemRow(pair, pair.text ?? texts.get(pair.id), [h("span", null, `${tokens} tok`), h("span", null, scores), change ? h("span", null, signed(change)) : null]);
 }
 
 function side(name, view) {
@@ -42,8 +38,4 @@ function side(name, view) {
     budgetLine(view.tiers, view.budget),
     facts([["tokens", `${count(view.tokens)} of ${count(view.budget)}`], ["session", view.sessionId], ["made", fully(view.createdMs)], ["tiers", TIERS.filter((tier) => view.tiers[tier]?.used).map((tier) => `${tier} ${count(view.tiers[tier].used)}`).join(" · ")]]),
   );
-}
-
-function only(title, view, items) {
-  return h("section", { class: "card" }, h("h2", null, `${title}: ${items.length}`), items.length ? items.map((item) => itemDetails(view, item)) : h("p", { class: "quiet small" }, "Nothing."));
 }

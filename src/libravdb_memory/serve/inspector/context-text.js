@@ -17,7 +17,7 @@ export function promptText(view, open) {
         {
           class: `piece tier-${item.tier} ${entered.has(item.id) ? "entered" : ""}`,
           title: `${item.tier} · ${item.tokens} tokens`,
-          on: { click: () => open(item.id) },
+          on: { click: () => open(item) },
         },
         slice(item.start, item.end),
       ),

@@ -7,15 +7,18 @@ import { count, firstLine, fully, plural, when } from "./format.js";
 import { calmly, choice, empty, failure, field, head, into, offered, tabs, userField } from "./pieces.js";
 import { go, link, note } from "./router.js";
 import { compared } from "./context-compare.js";
-import { itemDetails, rejectionDetails } from "./context-items.js";
+import { chosenList, rejectedList } from "./context-items.js";
 import { promptText } from "./context-text.js";
 
 export const context = { title: "Context", key: "c", mount: (outlet, app, params) => new ContextView(outlet, app, params) };
+
+const MOST_CHANGES = 40;
 
 class ContextView {
   #ask = latest();
   #params = {};
   #receipts = [];
+  #lists = [];
 
   constructor(outlet, app, params) {
     this.app = app;
@@ -56,6 +59,14 @@ class ContextView {
   leave() {
     this.left = true;
     this.off();
+    this.#take([]);
+  }
+
+  /** The lists that are shown from now on; j and k move in the first that has rows. */
+  #take(lists) {
+    for (const list of this.#lists) list.dispose();
+    this.#lists = lists;
+    this.app.keys.follow(lists.find((list) => list.items.length) ?? null);
   }
 
   async #sessions(typed) {
@@ -92,7 +103,9 @@ class ContextView {
     return into(this.result, both, ([told, view]) => {
       this.prompt.value = told.left.prompt;
       this.session.value = told.left.sessionId ?? "";
-      return compared(told, new Map(view.items.map((item) => [item.id, item.text])));
+      const { nodes, lists } = compared(this.app, told, new Map(view.items.map((item) => [item.id, item.text])));
+      this.#take(lists);
+      return nodes;
     });
   }
 
@@ -150,28 +163,28 @@ class ContextView {
   #budget(view) {
     const known = Object.fromEntries([...view.items, ...view.rejections].map((item) => [item.id, item.text]));
     const change = (item, sort, sign) => h("span", { class: `change ${sort}`, title: known[item.id] ?? item.id }, `${sign} ${firstLine(known[item.id] ?? item.id, 40)}`);
+    const changes = (items, sort, sign) => [items.slice(0, MOST_CHANGES).map((item) => change(item, sort, sign)), items.length > MOST_CHANGES ? h("span", { class: `change ${sort}` }, `${sign} ${count(items.length - MOST_CHANGES)} more`) : null];
     const moved = view.budget !== view.originalBudget;
     fill(
       this.line,
       budgetLine(view.tiers, view.budget),
       h("div", { class: "meters" }, TIERS.filter((tier) => view.tiers[tier]).map((tier) => meter(tier, view.tiers[tier].used, view.tiers[tier].limit, `tier-${tier}`))),
-      h("div", { class: "changes" }, moved ? [view.entered.map((item) => change(item, "entered", "+")), view.left.map((item) => change(item, "left", "−")), view.entered.length + view.left.length ? null : h("span", { class: "quiet" }, "Nothing enters, nothing leaves.")] : h("span", { class: "quiet" }, `As given: ${count(view.tokens)} of ${count(view.budget)} tokens. Move the slider to see what enters and leaves.`)),
+      h("div", { class: "changes" }, moved ? [changes(view.entered, "entered", "+"), changes(view.left, "left", "−"), view.entered.length + view.left.length ? null : h("span", { class: "quiet" }, "Nothing enters, nothing leaves.")] : h("span", { class: "quiet" }, `As given: ${count(view.tokens)} of ${count(view.budget)} tokens. Move the slider to see what enters and leaves.`)),
     );
   }
 
   #body(place, view) {
     if (view.text === null) return fill(place, h("p", { class: "hint" }, `It cannot be assembled again: ${view.reason}`));
-    const items = h("div", null, view.items.map((item) => itemDetails(view, item)));
-    const rejected = h("div", null, view.rejections.length ? view.rejections.map((one) => rejectionDetails(view, one)) : h("p", { class: "quiet small" }, "Everything that was found fitted."), this.#whyNot(view));
-    const compare = this.#compare(view);
-    const parts = tabs("Parts of the prompt", [[`In the prompt ${view.items.length}`, items], [`Left out ${view.rejections.length}`, rejected], ["Compare", compare]]);
-    const text = promptText(view, (id) => {
+    const [items, rejected] = [chosenList(this.app, view, view.items), rejectedList(this.app, view)];
+    this.#take([items, rejected]);
+    const leftOut = h("div", { class: "stack-of" }, view.rejections.length ? rejected.element : h("p", { class: "quiet small" }, "Everything that was found fitted."), this.#whyNot(view));
+    const inside = h("div", null, view.items.length ? items.element : h("p", { class: "quiet small" }, "Nothing is in this prompt."));
+    const parts = tabs("Parts of the prompt", [[`In the prompt ${view.items.length}`, inside], [`Left out ${view.rejections.length}`, leftOut], ["Compare", this.#compare(view)]], (at) => this.app.keys.follow([items, rejected, null][at]));
+    const text = promptText(view, (item) => {
       parts.choose(0);
-      const opened = items.querySelector(`[data-item="${CSS.escape(id)}"]`);
-      if (!opened) return;
-      opened.open = true;
-      opened.scrollIntoView({ block: "nearest" });
-      opened.querySelector("summary").focus({ preventScroll: true });
+      items.element.focus({ preventScroll: true });
+      items.choose(view.items.indexOf(item));
+      items.open();
     });
     return fill(
       place,

@@ -164,17 +164,31 @@ class History {
 
   async #expand(node, place, below, button) {
     button.disabled = true;
-    const rows = h("ol", { class: "stack-of" });
+    const failed = h("div");
     let cursor = null;
-    const more = h("button", { type: "button", hidden: true, on: { click: () => page() } }, "More");
-    const page = async () => {
+    const ask = async () => {
       const told = await call("memory_expand", { userId: place.userId, id: node.id, limit: 200, after: cursor });
       cursor = told.cursor;
-      more.hidden = !cursor;
-      for (const turn of told.items) rows.append(h("li", null, h("div", { class: "row-meta" }, h("time", null, when(turn.ts)), h("span", { class: "role" }, turn.role ?? "summary")), h("div", { class: "said" }, turn.text)));
+      return told.items;
     };
-    fill(below, h("h3", null, "The exact turns"), rows, more);
-    await page().catch((error) => below.append(failure(error)));
+    const list = new VirtualList({
+      label: "The exact turns, oldest first",
+      className: "snug",
+      guess: (turn, width) => 42 + 21 * Math.ceil((turn.text.length * 7) / width),
+      row: (turn) => [h("div", { class: "row-meta" }, h("time", null, when(turn.ts)), h("span", { class: "role" }, turn.role ?? "summary")), h("div", { class: "whole-text" }, turn.text)],
+      open: (turn) => {
+        this.app.panel.stepAside();
+        go("history", { user: place.userId, session: place.sessionId, from: turn.id });
+      },
+      more: async () => (cursor ? ask() : []),
+      failed: (error) => fill(failed, error && failure(error)),
+    });
+    const first = await ask().catch((error) => {
+      fill(below, failure(error));
+    });
+    if (!first) return;
+    fill(below, h("h3", null, "The exact turns"), list.element, failed);
+    list.set(first);
   }
 
   async #compact(button, notes) {

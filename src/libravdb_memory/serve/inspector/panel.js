@@ -28,6 +28,11 @@ export class Panel {
     this.element.scrollTop = 0;
   }
 
+  /** Where it covers the view, it closes. */
+  stepAside() {
+    if (getComputedStyle(this.element).position === "fixed") this.close();
+  }
+
   close() {
     if (this.element.hidden) return;
     this.element.hidden = true;

@@ -102,19 +102,20 @@ export function calmly(act, ms = 140) {
   };
 }
 
-/** Tabs: `parts` are [name, element]. */
-export function tabs(label, parts) {
+/** Tabs: `parts` are [name, element]; `chosen(at)` hears which is shown. */
+export function tabs(label, parts, chosen = () => {}) {
   const chips = parts.map(([name, body], at) => {
     body.id ||= uniqueId("tab");
     body.setAttribute("role", "tabpanel");
     return h("button", { type: "button", role: "tab", "aria-controls": body.id, on: { click: () => choose(at) } }, name);
   });
-  function choose(chosen) {
+  function choose(shown) {
     chips.forEach((chip, at) => {
-      chip.setAttribute("aria-selected", at === chosen ? "true" : "false");
-      chip.tabIndex = at === chosen ? 0 : -1;
-      parts[at][1].hidden = at !== chosen;
+      chip.setAttribute("aria-selected", at === shown ? "true" : "false");
+      chip.tabIndex = at === shown ? 0 : -1;
+      parts[at][1].hidden = at !== shown;
     });
+    chosen(shown);
   }
   const bar = h("div", { class: "tabs", role: "tablist", "aria-label": label }, chips);
   bar.addEventListener("keydown", (event) => {
