@@ -7,6 +7,7 @@ import time
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.growth import is_within
 
 from libravdb_memory.compact.certificate import certified, certify
 from libravdb_memory.compact.extract import extract
@@ -60,6 +61,5 @@ def test_the_work_for_a_turn_is_bounded(unit: str) -> None:
         work(text)
         return time.process_time() - started
 
-    pairs = [(seconds(CHARACTERS_READ), seconds(10 * CHARACTERS_READ)) for _ in range(2)]
-    least, most = (min(times) for times in zip(*pairs, strict=True))
-    assert most < 3 * least + 0.5  # only the marking of code and encoded bytes grows
+    least = min(seconds(CHARACTERS_READ) for _ in range(2))
+    assert is_within(3 * least + 0.5, lambda: seconds(10 * CHARACTERS_READ))  # only marks of code and bytes grow

@@ -31,7 +31,7 @@ SHAPES = {
     "list items": "- a\n",
     "newlines": "\n",
 }
-LONG = (100_000, 200_000, 400_000, 800_000)
+LONG = (100_000, 800_000)
 SHORT = (25_000, 200_000)
 LENGTHS = {"prose": LONG, "no punctuation": LONG, "all commas": LONG, "deep parentheses": LONG}
 GROWTH_LIMIT = 24  # eightfold length: linear is about 8, quadratic 64
