@@ -18,6 +18,7 @@ from libravdb_memory.serve.failures import BUSY, BY_ERROR, STOPPING
 from libravdb_memory.serve.fields import json_schema
 from libravdb_memory.serve.jsonrpc import INVALID_REQUEST, PARSE_ERROR, UNKNOWN_METHOD
 from libravdb_memory.serve.methods import Method
+from libravdb_memory.serve.shapes import Shapes
 from libravdb_memory.serve.table import AUTHENTICATE, every_method
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -106,7 +107,7 @@ One line is one call, one line is one answer:
 - A namespace is the `userId`; without one `session-key:<sessionKey>`, else `agent-id:<agentId>`, else
   `session:<sessionId>`.
 
-The same as JSON Schema: [rpc.schema.json](rpc.schema.json).
+The same as JSON Schema, with the types of all that is told: [rpc.schema.json](rpc.schema.json).
 """
 
 
@@ -134,11 +135,17 @@ def rpc_page() -> str:
 
 
 def rpc_schema() -> str:
+    shapes = Shapes("#/types/{}".format)
     methods = {
-        method.name: {"description": method.summary, "params": json_schema(method.params)}
+        method.name: {
+            "description": method.summary,
+            "params": json_schema(method.params),
+            "result": shapes.of(method.result),
+        }
         for method in every_method().values()
     }
-    return json.dumps({"methods": methods}, indent=2, ensure_ascii=False) + "\n"
+    types = dict(sorted(shapes.named.items()))
+    return json.dumps({"methods": methods, "types": types}, indent=2, ensure_ascii=False) + "\n"
 
 
 def _codes() -> Iterator[str]:
@@ -165,7 +172,16 @@ def _method(method: Method[Any]) -> str:
     for name, shape in schema["properties"].items():
         default = "required" if name in needed else f"`{json.dumps(shape['default'])}`" if "default" in shape else "–"
         text += f"| `{name}` | {_takes(shape)} | {default} | {shape.get('description', '–')} |\n"
-    return text
+    return text + f"\nTells {_told(method)}.\n"
+
+
+def _told(method: Method[Any]) -> str:
+    """The fields of a result; what they hold is in the schema."""
+    shapes = Shapes()
+    shapes.of(method.result)
+    shape: Any = shapes.named[method.result.__name__]
+    needed = set(shape.get("required", ()))
+    return ", ".join(f"`{name}`" + ("" if name in needed else " (at times)") for name in shape["properties"])
 
 
 def _takes(shape: Any) -> str:

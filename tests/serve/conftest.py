@@ -55,8 +55,8 @@ def ask(service: Service) -> Call:
     def asked(method: str, params: Any = None, access: Access = SAME_USER) -> Any:
         call = read_call(table, Request(method, params or {}, 7), access)
         answer = json.loads((call if isinstance(call, Answer) else run(service, call)).line)
-        if "result" in answer and (kind := table[method].result) is not None:
-            fits(kind, answer["result"])
+        if "result" in answer:
+            fits(table[method].result, answer["result"])
         return answer
 
     return asked

@@ -122,8 +122,9 @@ def test_a_receipt_of_another_looks_like_one_that_does_not_exist(call: Call, ask
 def test_every_method_is_either_scoped_or_needs_full_access(service: Service) -> None:
     """A method added without a thought about its reach is closed to scoped tokens."""
     from libravdb_memory.serve.methods import EVERYTHING, Method, Nothing
+    from libravdb_memory.serve.results.conversation import Done
 
-    method = Method("new", Nothing, lambda _, __: {}, "New.")
+    method = Method("new", Nothing, lambda _, __: {}, "New.", result=Done)
     assert method.reach(service, Nothing()) == EVERYTHING
     with pytest.raises(AccessDeniedError):
         OF_ADA.check(service, method, Nothing())

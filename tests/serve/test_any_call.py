@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.serve.conftest import fits
 
 from libravdb_memory import Memory, load_config
 from libravdb_memory.serve.access import SAME_USER, Access
@@ -85,12 +86,14 @@ def answer_to(service: Service, name: str, params: Any, access: Access = SAME_US
 
 
 @pytest.mark.parametrize("examples", [400, pytest.param(100_000, marks=pytest.mark.long)])
-def test_any_call_is_answered_and_never_by_a_fault_of_ours(service: Service, examples: int) -> None:
+def test_any_call_is_answered_as_its_method_says_and_never_by_a_fault_of_ours(service: Service, examples: int) -> None:
     @settings(max_examples=examples)
     @given(calls)
     def law(call: tuple[str, Any]) -> None:
         answer = answer_to(service, *call)
         assert ("result" in answer) != ("error" in answer)
+        if "result" in answer:
+            fits(TABLE[call[0]].result, answer["result"])
         if "error" in answer:
             assert answer["error"]["code"] != INTERNAL, answer
             assert answer["error"]["message"]

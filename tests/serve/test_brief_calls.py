@@ -19,6 +19,7 @@ from libravdb_memory.serve.dispatch import Dispatcher
 from libravdb_memory.serve.jsonrpc import Request
 from libravdb_memory.serve.methods import Method, Result, table_of
 from libravdb_memory.serve.metrics import Metrics
+from libravdb_memory.serve.results.conversation import Done
 from libravdb_memory.serve.table import every_method
 
 
@@ -52,10 +53,12 @@ def look(service: Any, params: Look) -> Result:
 
 TABLE = table_of(
     [
-        Method("look", Look, look, "Look at one thing.", pace="brief"),
-        Method("ordered", Look, look, "Look, after all that came before.", pace="brief", order=lambda _: "key"),
-        Method("quick", Look, look, "Look at several."),
-        Method("instant", Look, look, "Look at nothing.", pace="instant"),
+        Method("look", Look, look, "Look at one thing.", pace="brief", result=Done),
+        Method(
+            "ordered", Look, look, "Look, after all that came before.", pace="brief", order=lambda _: "key", result=Done
+        ),
+        Method("quick", Look, look, "Look at several.", result=Done),
+        Method("instant", Look, look, "Look at nothing.", pace="instant", result=Done),
     ]
 )
 

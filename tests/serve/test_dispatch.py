@@ -19,6 +19,7 @@ from libravdb_memory.serve.dispatch import Dispatcher
 from libravdb_memory.serve.jsonrpc import Request
 from libravdb_memory.serve.methods import Method, Result, table_of
 from libravdb_memory.serve.metrics import BOUNDS_S, Metrics
+from libravdb_memory.serve.results.conversation import Done
 from libravdb_memory.serve.workers import Workers
 
 
@@ -54,10 +55,10 @@ def wait(service: Any, params: Step) -> Result:
 
 TABLE = table_of(
     [
-        Method("note", Step, note, "Note it.", writes=True, order=lambda step: step.key),
-        Method("read", Step, note, "Read it.", order=lambda step: step.key),
-        Method("wait", Step, wait, "Wait.", pace="thinking"),
-        Method("slow", Step, wait, "Take long.", pace="slow"),
+        Method("note", Step, note, "Note it.", writes=True, order=lambda step: step.key, result=Done),
+        Method("read", Step, note, "Read it.", order=lambda step: step.key, result=Done),
+        Method("wait", Step, wait, "Wait.", pace="thinking", result=Done),
+        Method("slow", Step, wait, "Take long.", pace="slow", result=Done),
     ]
 )
 

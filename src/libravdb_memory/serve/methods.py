@@ -7,7 +7,7 @@ schemas and the checks of access are all read off the same table.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Generic, Literal, TypeAlias, TypeVar
 
 from libravdb_memory.identity import Json
@@ -35,7 +35,7 @@ class Method(Generic[P]):
     read or write much are `slow`: they have threads of their own, so that they keep nobody else waiting. Calls
     with the same `order` run in the order in which they came. `reach` are the namespaces that a call may touch.
     One that is `owner_only` is for whoever the daemon belongs to: full reach is not enough. `result` is a TypedDict of
-    what is told, where that is written down."""
+    what is told."""
 
     name: str
     params: type[P]
@@ -46,7 +46,7 @@ class Method(Generic[P]):
     reach: Callable[[Service, P], frozenset[str]] = lambda _, __: EVERYTHING
     pace: Pace = "quick"
     owner_only: bool = False
-    result: type[Any] | None = None
+    result: type[Any] = field(kw_only=True)
 
 
 Table: TypeAlias = Mapping[str, Method[Any]]

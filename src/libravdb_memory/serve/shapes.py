@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import types
 from collections.abc import Callable, Mapping
-from typing import Any, Literal, NotRequired, Union, cast, get_args, get_origin, get_type_hints, is_typeddict
+from typing import Any, Literal, NotRequired, Union, get_args, get_origin, get_type_hints, is_typeddict
 
 from libravdb_memory.identity import Json
 
@@ -53,7 +53,8 @@ class Shapes:
     def _object(self, kind: Any) -> dict[str, Json]:
         hints = get_type_hints(kind, localns={"Json": object}, include_extras=True)
         told: dict[str, Json] = {"type": "object", "properties": {name: self.of(_bare(hints[name])) for name in hints}}
-        if required := sorted(cast("frozenset[str]", kind.__required_keys__)):
+        # read off the hints: where annotations are texts, Python takes every key of a class for required
+        if required := sorted(name for name in hints if get_origin(hints[name]) is not NotRequired):
             told["required"] = list[Json](required)
         if kind.__doc__:
             told["description"] = kind.__doc__

@@ -9,6 +9,7 @@ from libravdb_memory.serve import inspecting, own, reference
 from libravdb_memory.serve.access import TOKENS_FILE, Access, Tokens
 from libravdb_memory.serve.bridge import methods as bridge
 from libravdb_memory.serve.methods import NOTHING, Method, Result, Table, table_of
+from libravdb_memory.serve.results.health import Identified
 from libravdb_memory.serve.service import Service
 
 
@@ -34,6 +35,7 @@ AUTHENTICATE: Method[Identity] = Method(
     "Say who this connection is; what follows on it reaches as far as the token does.",
     reach=lambda _, __: NOTHING,
     pace="instant",
+    result=Identified,
 )
 
 

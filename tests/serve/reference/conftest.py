@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import Any, TypeAlias
 
 import pytest
+from tests.serve.conftest import fits
 
 from libravdb_memory.config import Config
 from libravdb_memory.serve import own, reference
@@ -33,7 +34,10 @@ def ask(service: Service) -> Call:
 
     def asked(method: str, params: Any = None, access: Access = SAME_USER) -> Any:
         call = read_call(TABLE, Request(method, params or {}, 7), access)
-        return json.loads((call if isinstance(call, Answer) else run(service, call)).line)
+        answer = json.loads((call if isinstance(call, Answer) else run(service, call)).line)
+        if "result" in answer:
+            fits(TABLE[method].result, answer["result"])
+        return answer
 
     return asked
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypedDict
 
 from libravdb_memory.errors import InvalidInputError
 from libravdb_memory.identity import Json
@@ -27,6 +27,12 @@ class Call:
     arguments: Mapping[str, Json] = field(
         default_factory=dict[str, Json], metadata={"help": "its arguments by name, as its own version writes them"}
     )
+
+
+class LibraryValue(TypedDict):
+    """What a call of the library gave, in a form of its own version."""
+
+    value: Json
 
 
 _ON: Mapping[type[Any], Callable[[Service], Any]] = {
@@ -70,6 +76,7 @@ METHODS: tuple[Method[Any], ...] = (
         writes=True,
         owner_only=True,
         pace="thinking",
+        result=LibraryValue,
     ),
     Method(
         LIBRARY_SLOW,
@@ -79,5 +86,6 @@ METHODS: tuple[Method[Any], ...] = (
         writes=True,
         owner_only=True,
         pace="slow",
+        result=LibraryValue,
     ),
 )

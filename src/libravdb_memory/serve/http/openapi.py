@@ -69,7 +69,7 @@ def openapi(table: Table, cookie: str = "libravdb") -> dict[str, Json]:
         "security": [{"token": []}, {"page": []}],
         "paths": {**paths, **_beside()},
         "components": {
-            "schemas": {**dict(sorted(shapes.named.items())), "Error": _ERROR, "Result": {"type": "object"}},
+            "schemas": {**dict(sorted(shapes.named.items())), "Error": _ERROR},
             "responses": {name: _response(told, _ref("schemas", "Error")) for name, told in _REFUSALS.values()},
             "securitySchemes": {
                 "token": {"type": "http", "scheme": "bearer", "description": "a token of tokens.json"},
@@ -84,7 +84,7 @@ def _path(method: Method[Any], shapes: Shapes) -> dict[str, Json]:
         "content": {"application/json": {"schema": json_schema(method.params)}},
         "required": "required" in json_schema(method.params),
     }
-    result = _ref("schemas", "Result") if method.result is None else shapes.of(method.result)
+    result = shapes.of(method.result)
     verbs: dict[str, Json] = {"post": {**_operation(method, "post", result), "requestBody": body}}
     if takes_get(method):
         verbs["get"] = _operation(method, "get", result)

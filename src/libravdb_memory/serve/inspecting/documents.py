@@ -12,8 +12,8 @@ from libravdb_memory.identity import Json
 from libravdb_memory.ingest.lint import Contradiction, Duplicate, LintedNode, LintReport, RuleBudget, lint
 from libravdb_memory.ingest.partition import Partition, Tier
 from libravdb_memory.serve.forms import form
-from libravdb_memory.serve.inspecting import results
 from libravdb_memory.serve.methods import NOTHING, Method, Nothing, Result
+from libravdb_memory.serve.results import rules as results
 from libravdb_memory.serve.service import Service
 from libravdb_memory.store.protocol import Key
 from libravdb_memory.tokens import share_of

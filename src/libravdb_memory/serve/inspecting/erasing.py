@@ -12,12 +12,12 @@ from libravdb_memory.identity import Json
 from libravdb_memory.model import Record
 from libravdb_memory.namespaces import guidance_of, history_of, summaries_of
 from libravdb_memory.serve import epochs
-from libravdb_memory.serve.inspecting import results
 from libravdb_memory.serve.inspecting.lists import count_of
 from libravdb_memory.serve.inspecting.rows import PREVIEW, cut, turn_rows
 from libravdb_memory.serve.methods import Method, Result
 from libravdb_memory.serve.own.forgetting import Forget, check_what
 from libravdb_memory.serve.own.where import own_reach
+from libravdb_memory.serve.results import erasing as results
 from libravdb_memory.serve.service import Service
 from libravdb_memory.store.protocol import Equals, Key, Selection, Store
 from libravdb_memory.summaries import node_of

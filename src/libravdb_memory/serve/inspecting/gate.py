@@ -12,9 +12,9 @@ from libravdb_memory.gating import DURABLE, JUDGED
 from libravdb_memory.identity import Json
 from libravdb_memory.namespaces import history_of, resolve_namespace
 from libravdb_memory.serve.forms import form, object_form
-from libravdb_memory.serve.inspecting import results
 from libravdb_memory.serve.inspecting.lists import OfUser, own
 from libravdb_memory.serve.methods import EVERYTHING, Method, Result
+from libravdb_memory.serve.results import gate as results
 from libravdb_memory.serve.service import Service
 from libravdb_memory.store.protocol import Store
 from libravdb_memory.usage import USE

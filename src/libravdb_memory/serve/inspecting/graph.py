@@ -9,10 +9,10 @@ from typing import Any
 from libravdb_memory.errors import NotFoundError
 from libravdb_memory.identity import Json
 from libravdb_memory.namespaces import history_of, summaries_of
-from libravdb_memory.serve.inspecting import results
 from libravdb_memory.serve.inspecting.lists import MOST_ROWS, OfSession, check_bounds, count_of, own, tail_form
 from libravdb_memory.serve.inspecting.rows import node_row
 from libravdb_memory.serve.methods import Method, Result
+from libravdb_memory.serve.results import summaries as results
 from libravdb_memory.serve.service import Service
 from libravdb_memory.store.protocol import Equals, Key, Store
 from libravdb_memory.summaries import Node, node_of

@@ -10,9 +10,9 @@ from libravdb_memory.errors import InvalidInputError, NotFoundError
 from libravdb_memory.identity import Json
 from libravdb_memory.model import Record
 from libravdb_memory.namespaces import history_of, namespace_of, resolve_namespace, session_name, summaries_of
-from libravdb_memory.serve.inspecting import results
 from libravdb_memory.serve.inspecting.rows import turn_rows
 from libravdb_memory.serve.methods import EVERYTHING, Method, Result
+from libravdb_memory.serve.results import turns as results
 from libravdb_memory.serve.service import Service
 from libravdb_memory.store.protocol import Equals, GroupInfo, Key, Store
 from libravdb_memory.tailing import tail_of

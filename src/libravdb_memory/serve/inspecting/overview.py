@@ -9,9 +9,9 @@ from typing import Any
 from libravdb_memory import __version__
 from libravdb_memory.identity import Json
 from libravdb_memory.serve.forms import form
-from libravdb_memory.serve.inspecting import results
 from libravdb_memory.serve.methods import NOTHING, Method, Nothing, Result
 from libravdb_memory.serve.metrics import BOUNDS_S, Latency
+from libravdb_memory.serve.results import health as results
 from libravdb_memory.serve.service import Service
 
 _BEGAN_S = time.monotonic()

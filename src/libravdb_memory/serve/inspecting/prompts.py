@@ -15,10 +15,10 @@ from libravdb_memory.assemble.receipt import Assembly, Item, Rejection
 from libravdb_memory.identity import Json
 from libravdb_memory.receipts import Receipt, Replay
 from libravdb_memory.serve.forms import form, object_form
-from libravdb_memory.serve.inspecting import results
 from libravdb_memory.serve.inspecting.ranked import bar_of
 from libravdb_memory.serve.methods import Method, Result
 from libravdb_memory.serve.own.explaining import OfReceipt, receipt_reach
+from libravdb_memory.serve.results import prompts as results
 from libravdb_memory.serve.service import Service
 
 _END = "</entry>"

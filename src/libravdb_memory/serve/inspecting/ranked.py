@@ -18,12 +18,12 @@ from libravdb_memory.identity import Json
 from libravdb_memory.model import Hit, Turn
 from libravdb_memory.namespaces import history_of, summaries_of
 from libravdb_memory.retrieve.rank import MODULATION
-from libravdb_memory.serve.inspecting import results
 from libravdb_memory.serve.inspecting.lists import check_bounds
 from libravdb_memory.serve.inspecting.rows import turn_rows
 from libravdb_memory.serve.methods import Method, Result
 from libravdb_memory.serve.own.finding import Search, searched
 from libravdb_memory.serve.own.where import own_reach
+from libravdb_memory.serve.results import turns as results
 from libravdb_memory.serve.service import Service
 from libravdb_memory.store.protocol import Key
 from libravdb_memory.summaries import SUMMARY

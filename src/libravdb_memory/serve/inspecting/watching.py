@@ -8,10 +8,11 @@ from typing import Any, Literal
 
 from libravdb_memory.errors import NotFoundError
 from libravdb_memory.serve.forms import form, object_form
-from libravdb_memory.serve.inspecting import results
 from libravdb_memory.serve.jobs import Work
 from libravdb_memory.serve.methods import Method, Nothing, Result
 from libravdb_memory.serve.own.keeping import backup_target
+from libravdb_memory.serve.results import health
+from libravdb_memory.serve.results import keeping as results
 from libravdb_memory.serve.service import Service
 from libravdb_memory.serve.signing import ONCE_S
 
@@ -87,5 +88,6 @@ METHODS: tuple[Method[Any], ...] = (
         "Give an address that signs a browser in, once, within a minute.",
         writes=True,
         owner_only=True,
+        result=health.PageLink,
     ),
 )

@@ -9,7 +9,7 @@ from libravdb_memory import __version__
 from libravdb_memory.serve.exposition import CONTENT_TYPE
 from libravdb_memory.serve.forms import form
 from libravdb_memory.serve.methods import NOTHING, Method, Nothing, Result
-from libravdb_memory.serve.own import results
+from libravdb_memory.serve.results import health as results
 from libravdb_memory.serve.service import Service
 
 
@@ -71,6 +71,8 @@ METHODS: tuple[Method[Any], ...] = (
         pace="instant",
         result=results.Alive,
     ),
-    Method("status", Nothing, status, "Say what is stored and how it is doing."),
-    Method("metrics", Nothing, metrics, "Counters and latencies in the text format of Prometheus."),
+    Method("status", Nothing, status, "Say what is stored and how it is doing.", result=results.State),
+    Method(
+        "metrics", Nothing, metrics, "Counters and latencies in the text format of Prometheus.", result=results.Figures
+    ),
 )

@@ -15,8 +15,9 @@ from libravdb_memory.namespaces import given_user, history_of
 from libravdb_memory.serve import epochs, links
 from libravdb_memory.serve.forms import context_form, turn_form
 from libravdb_memory.serve.methods import Method, Result
-from libravdb_memory.serve.own import results
 from libravdb_memory.serve.own.where import Where, in_order, own_reach
+from libravdb_memory.serve.results import conversation as results
+from libravdb_memory.serve.results import prompts
 from libravdb_memory.serve.service import Service
 from libravdb_memory.sessions import note_hosted
 from libravdb_memory.store.protocol import Key
@@ -172,6 +173,7 @@ METHODS: tuple[Method[Any], ...] = (
         "Begin or resume a conversation: whose memory it is, and which rules are loaded.",
         order=in_order,
         reach=_begin_reach,
+        result=results.Begun,
     ),
     Method(
         "ingest_message",
@@ -191,6 +193,7 @@ METHODS: tuple[Method[Any], ...] = (
         writes=True,
         order=in_order,
         reach=own_reach,
+        result=results.Delivered,
     ),
     Method(
         "assemble_context",
@@ -199,6 +202,6 @@ METHODS: tuple[Method[Any], ...] = (
         "Assemble what a model should see, within a budget; with a receipt.",
         reach=own_reach,
         pace="thinking",
-        result=results.BuiltContext,
+        result=prompts.BuiltContext,
     ),
 )

@@ -8,8 +8,8 @@ from typing import Any
 from libravdb_memory.errors import NotFoundError
 from libravdb_memory.serve.forms import form, receipt_form
 from libravdb_memory.serve.methods import EVERYTHING, Method, Result
-from libravdb_memory.serve.own import results
 from libravdb_memory.serve.own.where import Where, own_reach
+from libravdb_memory.serve.results import prompts as results
 from libravdb_memory.serve.service import Service
 
 
@@ -70,7 +70,12 @@ def receipts(service: Service, params: Recent) -> Result:
 
 METHODS: tuple[Method[Any], ...] = (
     Method(
-        "why", OfReceipt, why, "Explain a prompt: every item and every rejection, with figures.", reach=receipt_reach
+        "why",
+        OfReceipt,
+        why,
+        "Explain a prompt: every item and every rejection, with figures.",
+        reach=receipt_reach,
+        result=results.Explained,
     ),
     Method(
         "why_not", OfRecord, why_not, "Say why a record is not in a prompt.", reach=receipt_reach, result=results.WhyNot

@@ -9,8 +9,8 @@ from libravdb_memory.errors import InvalidInputError
 from libravdb_memory.model import Hits
 from libravdb_memory.serve.forms import hit_form, turn_form
 from libravdb_memory.serve.methods import Method, Result
-from libravdb_memory.serve.own import results
 from libravdb_memory.serve.own.where import Where, own_reach
+from libravdb_memory.serve.results import turns as results
 from libravdb_memory.serve.service import Service
 
 MOST_HITS = 1000

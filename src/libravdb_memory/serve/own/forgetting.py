@@ -10,8 +10,8 @@ from libravdb_memory.errors import InvalidInputError
 from libravdb_memory.serve.erasing import erase_conversation, erase_namespace, erase_turn
 from libravdb_memory.serve.forms import object_form
 from libravdb_memory.serve.methods import Method, Result
-from libravdb_memory.serve.own import results
 from libravdb_memory.serve.own.where import Where, in_order, own_reach
+from libravdb_memory.serve.results import erasing as results
 from libravdb_memory.serve.service import Service
 from libravdb_memory.store.protocol import Erasure
 

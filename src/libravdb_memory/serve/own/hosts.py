@@ -9,6 +9,7 @@ from libravdb_memory.ingest.turns import checked_name, checked_text
 from libravdb_memory.serve import epochs, links
 from libravdb_memory.serve.methods import Method, Result
 from libravdb_memory.serve.own.where import Where, in_order, own_reach
+from libravdb_memory.serve.results import conversation as results
 from libravdb_memory.serve.service import Service
 
 
@@ -60,6 +61,7 @@ METHODS: tuple[Method[Any], ...] = (
         writes=True,
         order=in_order,
         reach=own_reach,
+        result=results.Reset,
     ),
     Method(
         "link_session",
@@ -68,6 +70,7 @@ METHODS: tuple[Method[Any], ...] = (
         "Let a conversation, such as a subagent's, share this memory.",
         writes=True,
         reach=own_reach,
+        result=results.Shared,
     ),
     Method(
         "unlink_session",
@@ -76,6 +79,7 @@ METHODS: tuple[Method[Any], ...] = (
         "Let a conversation that shared this memory be its own again.",
         writes=True,
         reach=own_reach,
+        result=results.Done,
     ),
     Method(
         "promote_diary",
@@ -85,5 +89,6 @@ METHODS: tuple[Method[Any], ...] = (
         writes=True,
         order=lambda params: f"dream:{params.namespace}",
         reach=own_reach,
+        result=results.PromotedDiary,
     ),
 )

@@ -9,6 +9,7 @@ from typing import Any
 from libravdb_memory.errors import InvalidInputError
 from libravdb_memory.serve.forms import form, object_form
 from libravdb_memory.serve.methods import Method, Nothing, Result
+from libravdb_memory.serve.results import keeping as results
 from libravdb_memory.serve.service import Service
 from libravdb_memory.store.sqlite.files import make_folder
 
@@ -68,7 +69,16 @@ def reindex(service: Service, params: Reindex) -> Result:
 
 
 METHODS: tuple[Method[Any], ...] = (
-    Method("verify", Nothing, verify, "Check every record and every index.", pace="slow"),
-    Method("backup", Backup, backup, "Copy the store to one file while it is in use.", pace="slow"),
-    Method("reindex", Reindex, reindex, "Say how far embedding has come; rebuild or wait on request.", pace="slow"),
+    Method("verify", Nothing, verify, "Check every record and every index.", pace="slow", result=results.Verified),
+    Method(
+        "backup", Backup, backup, "Copy the store to one file while it is in use.", pace="slow", result=results.BackedUp
+    ),
+    Method(
+        "reindex",
+        Reindex,
+        reindex,
+        "Say how far embedding has come; rebuild or wait on request.",
+        pace="slow",
+        result=results.Reindexed,
+    ),
 )

@@ -9,6 +9,7 @@ from libravdb_memory.serve import epochs
 from libravdb_memory.serve.forms import compaction_form, expansion_form, history_form
 from libravdb_memory.serve.methods import Method, Result
 from libravdb_memory.serve.own.where import Where, own_reach
+from libravdb_memory.serve.results import summaries as results
 from libravdb_memory.serve.service import Service
 
 
@@ -56,8 +57,16 @@ METHODS: tuple[Method[Any], ...] = (
         memory_history,
         "Show a session from its oldest turn to its newest: summaries, and the turns that none covers.",
         reach=own_reach,
+        result=results.History,
     ),
-    Method("memory_expand", Expand, memory_expand, "Read the exact turns below a summary.", reach=own_reach),
+    Method(
+        "memory_expand",
+        Expand,
+        memory_expand,
+        "Read the exact turns below a summary.",
+        reach=own_reach,
+        result=results.Expansion,
+    ),
     Method(
         "memory_compact",
         Compact,
@@ -66,5 +75,6 @@ METHODS: tuple[Method[Any], ...] = (
         writes=True,
         reach=own_reach,
         pace="slow",
+        result=results.Compacted,
     ),
 )

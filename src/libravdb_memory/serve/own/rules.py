@@ -13,6 +13,7 @@ from libravdb_memory.ingest.lint import LintedNode, RuleBudget, lint
 from libravdb_memory.ingest.partition import partition
 from libravdb_memory.serve.forms import form
 from libravdb_memory.serve.methods import NOTHING, Method, Result
+from libravdb_memory.serve.results import rules as results
 from libravdb_memory.serve.service import Service
 
 SCANNER_FALSE_POSITIVES = 0.02
@@ -70,5 +71,6 @@ METHODS: tuple[Method[Any], ...] = (
         rules_check,
         "Check authored rules: tiers, costs, contradictions, duplicates, what does not fit.",
         reach=lambda _, __: NOTHING,
+        result=results.CheckedRules,
     ),
 )

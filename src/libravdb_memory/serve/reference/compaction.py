@@ -14,6 +14,7 @@ from libravdb_memory.model import Record
 from libravdb_memory.namespaces import history_of, summaries_of
 from libravdb_memory.serve import showing
 from libravdb_memory.serve.methods import Method, Result
+from libravdb_memory.serve.results.reference import Entries, SessionCompacted
 from libravdb_memory.serve.service import Service
 from libravdb_memory.serve.showing import Item
 from libravdb_memory.serve.views import reach_of
@@ -113,6 +114,14 @@ METHODS: tuple[Method[Any], ...] = (
         writes=True,
         reach=_reach,
         pace="slow",
+        result=SessionCompacted,
     ),
-    Method("expand_summary", ExpandSummary, expand_summary, "What a summary covers, level by level.", reach=_reach),
+    Method(
+        "expand_summary",
+        ExpandSummary,
+        expand_summary,
+        "What a summary covers, level by level.",
+        reach=_reach,
+        result=Entries,
+    ),
 )

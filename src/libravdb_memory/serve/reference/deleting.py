@@ -18,6 +18,7 @@ from libravdb_memory.namespaces import namespace_of
 from libravdb_memory.serve.erasing import erase_summary, erase_turn, key_of
 from libravdb_memory.serve.fields import InvalidParamsError
 from libravdb_memory.serve.methods import Method, Result
+from libravdb_memory.serve.results.conversation import Done
 from libravdb_memory.serve.service import Service
 from libravdb_memory.serve.views import View, items_named, reach_of, session_in, turn_id_in, view_of
 from libravdb_memory.store.protocol import Selection, Unmark
@@ -95,6 +96,15 @@ def _reach(service: Service, params: One | Several) -> frozenset[str]:
 
 
 METHODS: tuple[Method[Any], ...] = (
-    Method("delete", One, delete, "Erase one record.", writes=True, order=_order, reach=_reach),
-    Method("delete_batch", Several, delete_batch, "Erase several records.", writes=True, order=_order, reach=_reach),
+    Method("delete", One, delete, "Erase one record.", writes=True, order=_order, reach=_reach, result=Done),
+    Method(
+        "delete_batch",
+        Several,
+        delete_batch,
+        "Erase several records.",
+        writes=True,
+        order=_order,
+        reach=_reach,
+        result=Done,
+    ),
 )

@@ -15,6 +15,7 @@ from libravdb_memory.errors import ConflictError, RulesOverrunError
 from libravdb_memory.identity import Json
 from libravdb_memory.model import Document
 from libravdb_memory.serve.methods import Method, Result
+from libravdb_memory.serve.results.conversation import Done
 from libravdb_memory.serve.service import Service
 from libravdb_memory.sources.loader import watched_root
 from libravdb_memory.store.protocol import Key
@@ -94,6 +95,7 @@ METHODS: tuple[Method[Any], ...] = (
         "Load or replace an authored document, in one step.",
         writes=True,
         order=_order,
+        result=Done,
     ),
     Method(
         "delete_authored_document",
@@ -102,5 +104,6 @@ METHODS: tuple[Method[Any], ...] = (
         "Take an authored document away.",
         writes=True,
         order=_order,
+        result=Done,
     ),
 )

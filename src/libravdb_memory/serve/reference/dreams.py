@@ -11,6 +11,7 @@ from libravdb_memory.ingest.turns import checked_name, checked_text
 from libravdb_memory.namespaces import resolve_namespace
 from libravdb_memory.serve.methods import Method, Result
 from libravdb_memory.serve.reference.documents import SourceMeta
+from libravdb_memory.serve.results.reference import DreamsPromoted
 from libravdb_memory.serve.service import Service
 from libravdb_memory.sources.diary import Entry
 from libravdb_memory.sources.dreams import promote
@@ -60,5 +61,6 @@ METHODS: tuple[Method[Any], ...] = (
         writes=True,
         order=lambda params: f"dream:{params.user_id.strip()}",
         reach=lambda _, params: frozenset({resolve_namespace(params.user_id)}),
+        result=DreamsPromoted,
     ),
 )

@@ -14,6 +14,7 @@ from libravdb_memory.gating import JUDGED
 from libravdb_memory.identity import Json
 from libravdb_memory.namespaces import history_of, resolve_namespace
 from libravdb_memory.serve.methods import Method, Result
+from libravdb_memory.serve.results.gate import Signals
 from libravdb_memory.serve.service import Service
 from libravdb_memory.store.protocol import Equals
 
@@ -58,5 +59,6 @@ METHODS: tuple[Method[Any], ...] = (
         "What the gate makes of a text, with every signal.",
         reach=lambda _, params: frozenset({resolve_namespace(params.user_id)}),
         pace="thinking",
+        result=Signals,
     ),
 )

@@ -11,6 +11,7 @@ from libravdb_memory import sessions
 from libravdb_memory.identity import Json
 from libravdb_memory.ingest.turns import checked_metadata, checked_name
 from libravdb_memory.serve.methods import EVERYTHING, Method, Result
+from libravdb_memory.serve.results import reference as results
 from libravdb_memory.serve.service import Service
 from libravdb_memory.serve.views import hint_item
 
@@ -84,6 +85,7 @@ METHODS: tuple[Method[Any], ...] = (
         "Note that a session begins, resets or ends.",
         writes=True,
         reach=_reach,
+        result=results.Noted,
     ),
     Method(
         "list_lifecycle_journal",
@@ -91,5 +93,6 @@ METHODS: tuple[Method[Any], ...] = (
         list_lifecycle_journal,
         "The notes about sessions, oldest first.",
         reach=_reach,
+        result=results.Entries,
     ),
 )

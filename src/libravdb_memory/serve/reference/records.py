@@ -21,6 +21,7 @@ from libravdb_memory.model import Draft, Record
 from libravdb_memory.namespaces import history_of, resolve_namespace
 from libravdb_memory.serve.fields import InvalidParamsError
 from libravdb_memory.serve.methods import NOTHING, Method, Result
+from libravdb_memory.serve.results.conversation import Done
 from libravdb_memory.serve.service import Service
 from libravdb_memory.serve.showing import GIVEN_ID
 from libravdb_memory.serve.views import COPIED, View, items_named, reach_of, session_in, turn_id_in, view_of
@@ -237,6 +238,7 @@ METHODS: tuple[Method[Any], ...] = (
         ensure_collections,
         "Accepted for old clients: every collection is there.",
         reach=lambda _, __: NOTHING,
+        result=Done,
     ),
     Method(
         "insert_text",
@@ -246,6 +248,7 @@ METHODS: tuple[Method[Any], ...] = (
         writes=True,
         order=_text_order,
         reach=_text_reach,
+        result=Done,
     ),
     Method(
         "insert_session_turn",
@@ -255,6 +258,7 @@ METHODS: tuple[Method[Any], ...] = (
         writes=True,
         order=lambda params: f"session\n{params.session_id.strip()}",
         reach=_turn_reach,
+        result=Done,
     ),
     Method(
         "bump_access_counts",
@@ -263,5 +267,6 @@ METHODS: tuple[Method[Any], ...] = (
         "Count records as used.",
         writes=True,
         reach=_counted_reach,
+        result=Done,
     ),
 )

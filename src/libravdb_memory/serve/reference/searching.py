@@ -9,6 +9,7 @@ from typing import Any
 from libravdb_memory.identity import Json
 from libravdb_memory.serve.finding import Scored, search, search_all
 from libravdb_memory.serve.methods import NOTHING, Method, Result
+from libravdb_memory.serve.results.reference import Entries
 from libravdb_memory.serve.service import Service
 from libravdb_memory.serve.showing import Item
 from libravdb_memory.serve.views import items_of, reach_of, view_of
@@ -107,7 +108,15 @@ def _reach_all(service: Service, params: SearchAll) -> frozenset[str]:
 
 
 METHODS: tuple[Method[Any], ...] = (
-    Method("search_text", Search, search_text, "The nearest records of a collection.", reach=_reach, pace="thinking"),
+    Method(
+        "search_text",
+        Search,
+        search_text,
+        "The nearest records of a collection.",
+        reach=_reach,
+        pace="thinking",
+        result=Entries,
+    ),
     Method(
         "search_text_collections",
         SearchAll,
@@ -115,6 +124,7 @@ METHODS: tuple[Method[Any], ...] = (
         "The nearest records of several collections together.",
         reach=_reach_all,
         pace="thinking",
+        result=Entries,
     ),
     Method(
         "query_raw_session",
@@ -123,13 +133,17 @@ METHODS: tuple[Method[Any], ...] = (
         "The nearest turns of a session.",
         reach=_reach,
         pace="thinking",
+        result=Entries,
     ),
-    Method("list_collection", OfCollection, list_collection, "Every record of a collection.", reach=_reach),
+    Method(
+        "list_collection", OfCollection, list_collection, "Every record of a collection.", reach=_reach, result=Entries
+    ),
     Method(
         "list_by_meta",
         ByMeta,
         list_by_meta,
         "The records of a collection with a value in their metadata.",
         reach=_reach,
+        result=Entries,
     ),
 )

@@ -12,6 +12,8 @@ from libravdb_memory.namespaces import given_user, namespace_of
 from libravdb_memory.serve.erasing import erase_namespace
 from libravdb_memory.serve.fields import REQUIRED, InvalidParamsError
 from libravdb_memory.serve.methods import EVERYTHING, NOTHING, Method, Nothing, Result
+from libravdb_memory.serve.results.conversation import Done
+from libravdb_memory.serve.results.reference import Export
 from libravdb_memory.serve.service import Service
 from libravdb_memory.serve.views import items_of, view_of
 from libravdb_memory.store.protocol import Store
@@ -68,7 +70,14 @@ def flush(service: Service, _: Nothing) -> Result:
 
 
 METHODS: tuple[Method[Any], ...] = (
-    Method("export_memory", Owner, export_memory, "All durable memory of a user, or of everybody.", reach=_reach),
+    Method(
+        "export_memory",
+        Owner,
+        export_memory,
+        "All durable memory of a user, or of everybody.",
+        reach=_reach,
+        result=Export,
+    ),
     Method(
         "flush_namespace",
         Owner,
@@ -77,6 +86,14 @@ METHODS: tuple[Method[Any], ...] = (
         writes=True,
         reach=_reach,
         pace="slow",
+        result=Done,
     ),
-    Method("flush", Nothing, flush, "Return when everything acknowledged is on disk.", reach=lambda _, __: NOTHING),
+    Method(
+        "flush",
+        Nothing,
+        flush,
+        "Return when everything acknowledged is on disk.",
+        reach=lambda _, __: NOTHING,
+        result=Done,
+    ),
 )

@@ -1,0 +1,134 @@
+"""Summaries, what they cover, and what compaction did."""
+
+from __future__ import annotations
+
+from typing import Literal, TypedDict
+
+from libravdb_memory.identity import Json
+from libravdb_memory.serve.results.turns import Tail, ToldTurn
+
+
+class Certificate(TypedDict):
+    """Which facts of the turns a summary still tells."""
+
+    facts: int
+    kept: int
+    pinned: int
+    dropped: list[Json]
+    characters: int
+    unread: int
+    share: float
+
+
+class NodeRow(TypedDict):
+    """A summary."""
+
+    id: str
+    level: int
+    turns: int
+    tokens: int
+    sourceTokens: int
+    confidence: float
+    align: float
+    cover: float
+    method: str
+    engine: str
+    compactedAt: int
+    children: list[str]
+    firstTs: int
+    lastTs: int
+    certificate: Certificate
+    firstTurn: str
+    lastTurn: str
+    parent: str | None
+    preview: str
+
+
+class Boundary(TypedDict):
+    turn: str
+    ts: int
+
+
+class SessionGraph(TypedDict):
+    userId: str
+    sessionId: str
+    turns: int
+    tail: Tail
+    boundary: Boundary | None
+    nodes: list[NodeRow]
+    cursor: str | None
+
+
+class Summary(TypedDict):
+    """A summary, whole; `first` and `last` are the ids of turns."""
+
+    kind: Literal["summary"]
+    id: str
+    userId: str
+    sessionId: str
+    text: str
+    level: int
+    children: list[str]
+    turns: int
+    first: str
+    last: str
+    firstTs: int
+    lastTs: int
+    tokens: int
+    sourceTokens: int
+    method: str
+    engine: str
+    confidence: float
+    align: float
+    cover: float
+    compactedAt: int
+    prior: list[str]
+    decayRate: float
+    certificate: Certificate
+
+
+class Branch(Summary):
+    """A summary with what it covers."""
+
+    below: list[ToldTurn | Branch]
+
+
+class History(TypedDict):
+    """From the oldest to the newest; `tail` is how many turns at the end are in every prompt."""
+
+    userId: str
+    sessionId: str
+    turns: int
+    tail: int
+    entries: list[ToldTurn | Branch]
+
+
+class Expansion(TypedDict):
+    summary: Summary
+    items: list[ToldTurn | Summary]
+    cursor: str | None
+
+
+class Declined(TypedDict):
+    """Turns that were not summarised, and why."""
+
+    first: str
+    last: str
+    count: int
+    tokens: int
+    reason: str
+
+
+class Compacted(TypedDict):
+    """`reason` says why nothing was done, where nothing was."""
+
+    userId: str
+    sessionId: str
+    turns: int
+    sourceTokens: int
+    tokens: int
+    summaries: list[Summary]
+    folds: list[Summary]
+    guidance: int
+    declined: list[Declined]
+    reason: str
