@@ -56,7 +56,7 @@ def main(arguments: list[str]) -> int:
     try:
         program = install(given.host)
     except NotHere as error:
-        tell(f"nothing shown: {error}")
+        tell(str(error) if given.install else f"nothing shown: {error}")
         return 0 if given.allow_skip else NOT_HERE
     except Broken as error:
         tell(f"FAILED: {error}")
