@@ -1,6 +1,7 @@
 """An invented store: a team's coding sessions, two of them compacted, with rules, receipts and judged turns.
 
-Law: the same every time, but for the clock; every number that the page shows adds up.
+Law: the same every time, but for the clock; every number that the page shows adds up, and every answer has the shape
+that the daemon's own have.
 """
 
 from __future__ import annotations
@@ -261,9 +262,15 @@ class World:
         return {"receipts": rows if params["userId"] == "ada" else []}
 
     def assemble_context(self, params: Form) -> Form:
+        view = self._view(0, params.get("budget") or 400)
+        told = ("tier", "id", "tokens", "start", "sessionId", "score", "parts")
         return {
             "receiptId": "rcpt-0",
-            **{key: self._view(0, params.get("budget") or 400)[key] for key in ("text", "tokens", "budget")},
+            **{key: view[key] for key in ("text", "tokens", "budget", "tiers")},
+            "messages": [],
+            "kept": [],
+            "degraded": [],
+            "items": [{key: item[key] for key in told} for item in view["items"]],
         }
 
     def receipt_view(self, params: Form) -> Form:
@@ -272,11 +279,15 @@ class World:
     def compare_receipts(self, params: Form) -> Form:
         left, right = (self.receipt_view({"receiptId": params[side]}) for side in ("left", "right"))
         have = [{item["id"]: item for item in view.pop("items")} for view in (left, right)]
+        for view in (left, right):
+            for contents in ("text", "rejections", "entered", "left"):
+                del view[contents]
         both = [
             {
                 "tier": item["tier"],
                 "id": key,
                 "sessionId": item["sessionId"],
+                "text": item["text"],
                 "left": {"tokens": item["tokens"], "score": item["score"]},
                 "right": {"tokens": have[1][key]["tokens"], "score": have[1][key]["score"]},
             }
@@ -324,7 +335,6 @@ class World:
                 "tier": tier,
                 "id": key,
                 "sessionId": "billing-migration",
-                "tokens": tokens,
                 "parts": {"cosine": 0.61, "rank": float(place)},
                 "score": sum(bar.values()) if bar else None,
                 "bar": bar,
@@ -336,7 +346,7 @@ class World:
                 rejected.append({**item, "reason": "budget", "margin": float(used + tokens - limit)})
                 continue
             text += f"\n[{tier}] "
-            items.append({**item, "start": len(text), "end": len(text) + len(said)})
+            items.append({**item, "tokens": tokens, "start": len(text), "end": len(text) + len(said)})
             text += said
             used += tokens
             tiers[tier]["used"] += tokens
@@ -402,7 +412,7 @@ class World:
         return {
             "turns": ordered[begin:end],
             "cursor": str(end) if end < len(ordered) else None,
-            "tail": {"count": 4, "firstTurn": said[-4]["id"]},
+            "tail": {"count": 4, "firstTurn": said[-4]["id"], "firstTs": said[-4]["ts"]},
         }
 
     def session_graph(self, params: Form) -> Form | None:
@@ -426,11 +436,22 @@ class World:
     def memory_expand(self, params: Form) -> Form:
         node = next(one for one in self.nodes if one["id"] == params["id"])
         said = self.said["ada", "billing-migration"]
-        inside = [one for one in said if node["firstTs"] <= one["ts"] <= node["lastTs"]]
-        return {"summary": node, "items": inside, "cursor": None}
+        inside = [whole_turn(one) for one in said if node["firstTs"] <= one["ts"] <= node["lastTs"]]
+        return {"summary": whole_summary(node), "items": inside, "cursor": None}
 
-    def memory_compact(self, _: Form) -> Form:
-        return {"ok": True, "reason": "too few turns lie before the tail", "written": []}
+    def memory_compact(self, params: Form) -> Form:
+        return {
+            "userId": params["userId"],
+            "sessionId": params["sessionId"],
+            "turns": 0,
+            "sourceTokens": 0,
+            "tokens": 0,
+            "summaries": [],
+            "folds": [],
+            "guidance": 0,
+            "declined": [],
+            "reason": "too few turns lie before the tail",
+        }
 
     def documents(self, _: Form) -> Form:
         places = self.document({"name": "AGENTS.md"})["contradictions"]
@@ -495,8 +516,8 @@ class World:
                     "fits": True,
                     "promoted": False,
                     "text": text,
-                    "contradicts": ["b4"] if "Always squash" in text else ["b3"] if "Never squash" in text else [],
-                    "repeats": [],
+                    "contradicts": "squash" in text,
+                    "repeats": False,
                 }
             )
         place = {"document": "AGENTS.md", "node": 3, "text": ""}
@@ -558,6 +579,7 @@ class World:
             if at >= 0
             else []
         )
+        del judged["echo"]
         return {**judged, "threshold": THRESHOLD, "fired": fired, "heard": text}
 
     # ── erasing ──
@@ -595,3 +617,15 @@ class World:
             for one in said
             if params.get("id") in (None, one["id"])
         ]
+
+
+def whole_turn(row: Form) -> Form:
+    """A turn of a list as it is told by itself."""
+    told = ("id", "text", "userId", "sessionId", "role", "ts", "speaker", "masked")
+    return {"kind": "turn", "metadata": {}, **{key: row[key] for key in told}}
+
+
+def whole_summary(node: Form) -> Form:
+    own = {key: value for key, value in node.items() if key not in ("firstTurn", "lastTurn", "parent", "preview")}
+    named = {"first": node["firstTurn"], "last": node["lastTurn"], "text": node["preview"], "prior": []}
+    return {"kind": "summary", "userId": "ada", "sessionId": "billing-migration", **own, **named, "decayRate": 0.1}

@@ -280,6 +280,7 @@ def test_a_turn_appears_while_one_looks_and_is_judged_in_place(visitor: Visitor,
 def test_what_one_reads_stays_in_place_when_turns_come_in(visitor: Visitor, site: StandIn) -> None:
     page = visitor.see("now")
     page.wait_for_selector(".live[data-state=open]")
+    page.wait_for_selector("[role=option]")  # what is empty does not scroll
     page.evaluate("document.querySelector('[role=listbox]').scrollTop = 620")
     page.wait_for_selector("[data-index='12']")
     before = page.inner_text("[data-index='12']")

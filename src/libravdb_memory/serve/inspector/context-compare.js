@@ -7,9 +7,9 @@ import { facts } from "./pieces.js";
 import { link } from "./router.js";
 import { chosenList, itemRow, pairList } from "./context-items.js";
 
-/** Two prompts as nodes and their lists; `texts`: what is known of the items by their id. */
-export function compared(app, { left, right, both, onlyLeft, onlyRight }, texts) {
-  const lists = [pairList(app, left, both, (pair) => pairRow(pair, texts), texts), chosenList(app, left, onlyLeft, "Only in the first"), chosenList(app, right, onlyRight, "Only in the second")];
+/** Two prompts as nodes and their lists. */
+export function compared(app, { left, right, both, onlyLeft, onlyRight }) {
+  const lists = [pairList(app, left, both, pairRow), chosenList(app, left, onlyLeft, "Only in the first"), chosenList(app, right, onlyRight, "Only in the second")];
   const [shared, first, second] = lists;
   const nodes = [
     h("div", { class: "two" }, side("First", left), side("Second", right)),
@@ -23,11 +23,11 @@ function part(title, list) {
   return h("section", { class: "card" }, h("h2", null, `${title}: ${count(list.items.length)}`), list.items.length ? list.element : h("p", { class: "quiet small" }, "Nothing."));
 }
 
-function pairRow(pair, texts) {
+function pairRow(pair) {
   const change = pair.left.score !== null && pair.right.score !== null ? pair.right.score - pair.left.score : null;
   const tokens = pair.left.tokens === pair.right.tokens ? count(pair.left.tokens) : `${count(pair.left.tokens)} → ${count(pair.right.tokens)}`;
   const scores = pair.left.score === null ? pair.tier : `${score(pair.left.score)} → ${score(pair.right.score)}`;
-  return itemRow(pair, pair.text ?? texts.get(pair.id), [h("span", null, `${tokens} tok`), h("span", null, scores), change ? h("span", null, signed(change)) : null]);
+  return itemRow(pair, pair.text, [h("span", null, `${tokens} tok`), h("span", null, scores), change ? h("span", null, signed(change)) : null]);
 }
 
 function side(name, view) {

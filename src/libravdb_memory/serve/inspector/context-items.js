@@ -44,11 +44,11 @@ export function rejectedList(app, view) {
   );
 }
 
-/** What both prompts have; `texts`: what is known of the items by their id. */
-export function pairList(app, view, pairs, row, texts) {
+/** What both prompts have. */
+export function pairList(app, view, pairs, row) {
   const list = itemList(app, view, "In both", pairs, () => []);
   list.row = row;
-  list.onOpen = (pair) => openItem(app, view, { ...pair, text: pair.text ?? texts.get(pair.id) ?? "" }, [["first", sideOf(pair.left)], ["second", sideOf(pair.right)]]);
+  list.onOpen = (pair) => openItem(app, view, pair, [["first", sideOf(pair.left)], ["second", sideOf(pair.right)]]);
   list.refresh();
   return list;
 }

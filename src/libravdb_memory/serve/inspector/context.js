@@ -99,11 +99,10 @@ class ContextView {
   }
 
   #openTwo(left, right) {
-    const both = Promise.all([call("compare_receipts", { left, right }), call("receipt_view", { receiptId: left })]);
-    return into(this.result, both, ([told, view]) => {
+    return into(this.result, call("compare_receipts", { left, right }), (told) => {
       this.prompt.value = told.left.prompt;
       this.session.value = told.left.sessionId ?? "";
-      const { nodes, lists } = compared(this.app, told, new Map(view.items.map((item) => [item.id, item.text])));
+      const { nodes, lists } = compared(this.app, told);
       this.#take(lists);
       return nodes;
     });

@@ -83,9 +83,9 @@ class Rules {
   #openBlock(block) {
     this.app.panel.open(
       `${this.#name}, line ${block.line}`,
-      h("div", { class: "said", tabindex: "0", "aria-label": "Text of the block" }, marked(block.text, block.marks ?? [])),
+      h("div", { class: "said", tabindex: "0", "aria-label": "Text of the block" }, marked(block.text, block.marks)),
       h("div", { class: "actions" }, flags(block)),
-      facts([["tier", tierBadge(block.tier)], ["kind", block.kind], ["modality", (block.modalities ?? []).join(", ")], ["size", plural(block.tokens, "token")], ["id", h("code", null, block.id)]]),
+      facts([["tier", tierBadge(block.tier)], ["kind", block.kind], ["modality", block.modalities.join(", ")], ["size", plural(block.tokens, "token")], ["id", h("code", null, block.id)]]),
     );
   }
 
@@ -141,8 +141,8 @@ function tierBadge(tier) {
 
 function flags(block) {
   return [
-    block.contradicts?.length || block.contradicts === true ? h("span", { class: "badge bad" }, "contradicts another") : null,
-    block.repeats?.length || block.repeats === true ? h("span", { class: "badge warn" }, "said elsewhere too") : null,
+    block.contradicts ? h("span", { class: "badge bad" }, "contradicts another") : null,
+    block.repeats ? h("span", { class: "badge warn" }, "said elsewhere too") : null,
     block.fits === false ? h("span", { class: "badge bad" }, "does not fit") : null,
     block.promoted ? h("span", { class: "badge", title: "a rule by its words" }, "promoted") : null,
   ];
@@ -153,8 +153,8 @@ function blockRow(block) {
     "div",
     { class: "block" },
     h("span", { class: "line-number" }, block.line),
-    h("div", { class: "block-text" }, marked(block.text, block.marks ?? [])),
-    h("div", { class: "block-side" }, flags(block), (block.modalities ?? []).map((modality) => h("span", { class: "badge" }, modality)), tierBadge(block.tier), h("span", { class: "number" }, `${count(block.tokens)} tok`)),
+    h("div", { class: "block-text" }, marked(block.text, block.marks)),
+    h("div", { class: "block-side" }, flags(block), block.modalities.map((modality) => h("span", { class: "badge" }, modality)), tierBadge(block.tier), h("span", { class: "number" }, `${count(block.tokens)} tok`)),
   );
 }
 
