@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import threading
+import time
 from itertools import pairwise
 from typing import Any
 
@@ -16,6 +17,7 @@ from libravdb_memory.errors import ConflictError, NotFoundError
 from libravdb_memory.retrieve.rank import Evidence, score
 from libravdb_memory.serve.access import Access
 from libravdb_memory.serve.inspecting.overview import quantile
+from libravdb_memory.serve.inspecting.prompts import absent
 from libravdb_memory.serve.inspecting.ranked import bar_of
 from libravdb_memory.serve.jobs import Job, Jobs
 from libravdb_memory.serve.metrics import BOUNDS_S
@@ -522,3 +524,11 @@ def test_who_signs_in_often_by_one_token_sends_nobody_else_out() -> None:
 def test_a_link_is_for_the_owner_of_a_daemon_that_serves_pages(ask: Call) -> None:
     assert "serve.http" in ask("ui_link")["error"]["message"]
     assert ask("ui_link", {}, Access("full"))["error"]["code"] == DENIED
+
+
+def test_what_enters_and_leaves_prompts_of_thousands_is_found_at_once() -> None:
+    places = [("recalled", "s1", f"t{number}") for number in range(40_000)]
+    began = time.process_time()
+    assert absent(places, places[:-1]) == places[-1:]
+    assert absent(reversed(places), places[20_000:]) == places[:20_000][::-1]
+    assert time.process_time() - began < 1.0  # each among each would take minutes

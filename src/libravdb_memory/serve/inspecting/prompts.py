@@ -22,7 +22,7 @@ from libravdb_memory.serve.results import prompts as results
 from libravdb_memory.serve.service import Service
 
 _END = "</entry>"
-_Place: TypeAlias = tuple[str, str, str]
+Place: TypeAlias = tuple[str, str, str]
 """Tier, session and id: what an item is known by in several prompts."""
 _Shown: TypeAlias = Mapping[tuple[str, str], dict[str, Json]]
 
@@ -87,8 +87,8 @@ def _view(receipt: Receipt, replayed: Replay, assembly: Assembly | None) -> Resu
         "degraded": form(assembly.degraded),
         "items": [_item_form(item, assembly.text, shown) for item in assembly.items],
         "rejections": [_part_form(each, shown) for each in assembly.rejections],
-        "entered": [_place_form(place) for place in after if place not in before],
-        "left": [_place_form(place) for place in before if place not in after],
+        "entered": [_place_form(place) for place in absent(after, before)],
+        "left": [_place_form(place) for place in absent(before, after)],
     }
 
 
@@ -121,19 +121,25 @@ def _part_form(part: Item | Rejection, shown: _Shown) -> dict[str, Json]:
     return {**object_form(part), **known, "bar": dict[str, Json](bar_of(part.score, part.parts))}
 
 
-def _places(items: Iterable[Item]) -> list[_Place]:
+def _places(items: Iterable[Item]) -> list[Place]:
     return [(item.tier, item.session, item.id) for item in items]
 
 
-def _place_form(place: _Place) -> dict[str, Json]:
+def absent(those: Iterable[Place], others: Iterable[Place]) -> list[Place]:
+    """Those that are not among the others, in their order: a prompt may have thousands."""
+    known = frozenset(others)
+    return [place for place in those if place not in known]
+
+
+def _place_form(place: Place) -> dict[str, Json]:
     return dict(zip(("tier", "sessionId", "id"), place, strict=True))
 
 
-def _by_place(items: Any) -> dict[_Place, dict[str, Json]]:
+def _by_place(items: Any) -> dict[Place, dict[str, Json]]:
     return {(item["tier"], item["sessionId"], item["id"]): item for item in items}
 
 
-def _pair(place: _Place, left: Mapping[str, Json], right: Mapping[str, Json]) -> dict[str, Json]:
+def _pair(place: Place, left: Mapping[str, Json], right: Mapping[str, Json]) -> dict[str, Json]:
     sides: dict[str, Json] = {
         name: {"tokens": side["tokens"], "score": side["score"]} for name, side in (("left", left), ("right", right))
     }
