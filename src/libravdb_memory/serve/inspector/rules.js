@@ -23,7 +23,7 @@ class Rules {
     this.top = h("div", { class: "stack-of" });
     this.findings = new VirtualList({ label: "Contradictions and repetitions", className: "snug findings", guess: () => 56, row: findingRow, open: (found) => this.#openFinding(found) });
     this.documents = new VirtualList({ label: "Documents", className: "snug documents", guess: () => 58, row: documentRow, open: (one) => go("rules", { name: one.name }) });
-    this.blocks = new VirtualList({ label: "Blocks, in their order", className: "snug", guess: lines, row: blockRow, rowClass: (block) => `block-row tier-${block.tier} ${block.fits === false ? "unfit" : ""}`, open: (block) => this.#openBlock(block) });
+    this.blocks = new VirtualList({ label: "Blocks, in their order", className: "snug blocks", guess: lines, row: blockRow, rowClass: (block) => `block-row tier-${block.tier} ${block.fits === false ? "unfit" : ""}`, open: (block) => this.#openBlock(block) });
     this.told = h("div");
     this.grid = h("div", { class: "rules" }, this.documents.element, h("div", null, this.told, this.blocks.element));
     fill(outlet, head("Rules", "What is in every prompt because somebody wrote it down."), h("div", { class: "stack-of" }, this.top, this.findings.element, this.grid));
@@ -107,9 +107,9 @@ class Rules {
 
 /** How high a text will be, about. */
 function lines(block, width) {
-  const letters = Math.max(12, (width - (width < 600 ? 70 : 300)) / LETTERS);
+  const letters = Math.max(12, (width - (width <= 520 ? 70 : 300)) / LETTERS);
   const many = block.text.split("\n").reduce((sum, line) => sum + Math.max(1, Math.ceil(line.length / letters)), 0);
-  return FRAME_PX + many * LINE_PX;
+  return FRAME_PX + (many + (width <= 520 ? 1 : 0)) * LINE_PX;
 }
 
 function placesOf(found) {
