@@ -159,6 +159,7 @@ TESTS: dict[str, tuple[str, ...]] = {
     "serve/own/where.py": ("serve/test_access.py", "serve/test_own.py"),
     "serve/reference/documents.py": ("serve/test_watched_documents.py",),
     "serve/reference/records.py": ("serve/reference/test_records.py", "serve/reference/test_reach.py"),
+    "store/sqlite/fulltext.py": ("store/test_sqlite_conformance.py",),
     "store/sqlite/shelving.py": ("store/test_vectors_arriving.py",),
     "store/sqlite/store.py": ("store/test_vectors_arriving.py",),
 }
@@ -463,6 +464,7 @@ MUTANTS: tuple[tuple[str, str, str], ...] = (
     ("serve/own/condition.py", 'return "ok" if service.is_ready() else "starting"', 'return "ok"'),
     ("serve/reference/documents.py", "if root is not None:", "if False:"),
     ("serve/reference/records.py", 'milliseconds("metadata.ts", int(given))', "int(given)"),
+    ("store/sqlite/fulltext.py", "last[0] == query and last[1] == sequence", "last[0] == query"),
     ("store/sqlite/shelving.py", "self._arriving -= counts", "pass"),
     ("store/sqlite/store.py", "max(self._completeness.missing(db, space, key), self._place.missing(key))", "0"),
     (

@@ -389,6 +389,20 @@ class StoreContract:
         assert store.search_text("nowhere", word("running"), 10) == ()
         assert store.search_text("a", TextQuery((("cafe", "through"),)), 10) == ()
 
+    @pytest.mark.parametrize("how", ["replaced", "erased"])
+    def test_a_text_in_the_place_of_another_is_found_though_the_same_was_just_asked(
+        self, store: Store, how: str
+    ) -> None:
+        store.commit([put("a", "1", "alpha")])
+        assert store.search_text("a", word("beta"), 10) == ()
+        if how == "erased":
+            store.commit([Remove(Key("a", "1"))])
+            store.commit([put("a", "1", "beta")])
+        else:
+            store.commit([put("a", "1", "beta", replace=True)])
+        assert len(store.search_text("a", word("beta"), 10)) == 1
+        assert store.search_text("a", word("alpha"), 10) == ()
+
     @pytest.mark.parametrize(
         ("text", "asked"),
         [

@@ -41,12 +41,13 @@ class Vocabulary:
 
     def telling_phrases(self, db: Database, query: TextQuery) -> list[str]:
         """The phrases worth asking for, rarest first. One question goes to several collections, one after the other."""
-        documents = int(db.execute("SELECT count(*) FROM fts_docsize").get)
+        sequence = int(db.execute("SELECT coalesce(max(sequence), 0) FROM change").get)
         last = self._last
-        if last is not None and last[0] == query and last[1] == documents:
+        if last is not None and last[0] == query and last[1] == sequence:
             return last[2]
+        documents = int(db.execute("SELECT count(*) FROM fts_docsize").get)
         phrases = _telling_phrases(db, self, query, documents)
-        self._last = (query, documents, phrases)
+        self._last = (query, sequence, phrases)
         return phrases
 
     def frequency(self, db: Database, word: str, documents: int) -> int:
