@@ -15,6 +15,7 @@ from functools import cache
 from importlib.resources import files
 from typing import TYPE_CHECKING
 
+from libravdb_memory.compact.clauses import clause_spans
 from libravdb_memory.compact.guidance import (
     PROTOTYPES,
     Evidence,
@@ -27,7 +28,7 @@ from libravdb_memory.compact.guidance import (
 from libravdb_memory.compact.sentences import Span
 from libravdb_memory.compact.settings import CompactionSettings
 from libravdb_memory.compact.standing import read
-from libravdb_memory.compact.weighing import ALONE, HINT, Weights, can_be_weighed, likeness
+from libravdb_memory.compact.weighing import AGAINST, ALONE, HINT, Weights, can_be_weighed, likeness, together
 from libravdb_memory.engines.protocol import Embedder
 from libravdb_memory.errors import EngineError
 from libravdb_memory.ingest.deontic import scan
@@ -75,8 +76,25 @@ class _Read:
         most = max(likenesses.values())
         known = self.evidence.similarity
         evidence = replace(self.evidence, similarity=most if known is None else max(most, known))
-        like = tuple(span for span, likeness in likenesses.items() if likeness >= bound)
+        like = _narrowest([span for span, likeness in likenesses.items() if likeness >= bound])
         return replace(self, evidence=evidence, kept=like, likeness=evidence.similarity)
+
+
+def _weighed(text: str, sentences: Sequence[Span], weights: Weights) -> dict[Span, float]:
+    """Sentences and their clauses with the weight of their words, as far as they have enough of them."""
+    spans = dict.fromkeys(span for each in sentences for span in (each, *clause_spans(text, each)))
+    said = {span: text[slice(*span)] for span in spans}
+    return {span: weights.of_words(words) for span, words in said.items() if can_be_weighed(words)}
+
+
+def _narrowest(spans: Sequence[Span]) -> tuple[Span, ...]:
+    """In order, without a sentence of which a clause is there."""
+    found: list[Span] = []
+    for start, end in sorted(set(spans), key=lambda span: (span[0], -span[1])):
+        if found and found[-1][1] >= end:
+            found.pop()
+        found.append((start, end))
+    return tuple(found)
 
 
 class Elevation:
@@ -109,24 +127,34 @@ class Elevation:
             return None
         marks = scan(turn.text).marks
         reading, weights = read(turn.text, marks), bundled_weights()
-        said = {span: turn.text[slice(*span)] for span in reading.open}
-        sums = {span: weights.of_words(sentence) for span, sentence in said.items() if can_be_weighed(sentence)}
+        sums = _weighed(turn.text, reading.open, weights)
         worded = [span for span, weight in sums.items() if likeness(weight) >= ALONE]
         maybe = {span: weight for span, weight in sums.items() if likeness(weight) >= HINT}
+        rules = [span for rule in reading.rules for span in self._worded_enough(turn.text, rule, weights)]
         hint = hinted(turn.text)
         evidence = Evidence(
             stability=stability,
             promoted=bool(marks),
             hinted=hint or bool(maybe),
-            standing=bool(reading.rules),
+            standing=bool(rules),
             worded=bool(worded),
         )
-        kept = tuple(sorted((*reading.rules, *worded)))
+        kept = _narrowest((*rules, *worded))
         if needs_similarity(evidence, self._settings):
             evidence = replace(evidence, similarity=self._similarity(vector) if hint else None)
             return _Read(turn, evidence, kept, maybe, evidence.similarity)
-        by_words = None if reading.rules else max(map(likeness, sums.values()), default=None)
+        by_words = None if rules else max(map(likeness, sums.values()), default=None)
         return _Read(turn, evidence, kept, likeness=by_words)
+
+    def _worded_enough(self, text: str, rule: Span, weights: Weights) -> Sequence[Span]:
+        """What is kept of a sentence that was read as a rule: nothing where its words speak against that; where it is
+        long, the clauses that are worded like one."""
+        sums = {span: likeness(weight) for span, weight in _weighed(text, [rule], weights).items()}
+        if sums and max(sums.values()) < AGAINST:
+            return ()
+        is_long = self._counter.count(text[slice(*rule)]) > self._settings.guidance_tokens
+        like = [span for span, how in sums.items() if how >= HINT and span != rule]
+        return like if is_long and like else [rule]
 
     def _shard(self, each: _Read) -> Shard | None:
         turn = each.turn
@@ -149,7 +177,7 @@ class Elevation:
         except EngineError as error:
             _log.warning("guidance is told by its wording only: %s", error)
             return turns
-        sums = ((weight + weights.of_vector(row)) / 2 for (_, weight), row in zip(asked, rows, strict=True))
+        sums = (together(weight, weights.of_vector(row)) for (_, weight), row in zip(asked, rows, strict=True))
         bound = self._settings.guidance_prototype
         return [each.boosted({span: likeness(next(sums)) for span in each.maybe}, bound) for each in turns]
 

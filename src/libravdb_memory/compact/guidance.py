@@ -115,16 +115,18 @@ def _is_like_guidance(evidence: Evidence, settings: CompactionSettings) -> bool:
 
 
 def shard_text(text: str, rules: Sequence[Span], limit_tokens: int, counter: TokenCounter) -> str:
-    """What to keep of a protected turn, verbatim: all of it within the limit; else the sentences of its `rules`, then
-    the sentence before each as far as they fit. Longer than the limit only when the first sentence alone is."""
+    """What to keep of a protected turn, verbatim: all of it within the limit; else its `rules`, sentences or clauses,
+    then the whole sentences of these, then the sentence before each, as far as they fit. Longer than the limit only
+    when the first rule alone is."""
     if counter.count(text) <= limit_tokens:
         return text
     sentences = sentence_spans(text[:CHARACTERS_READ])
     stated = list(rules) or [span for span in sentences if hinted(text[slice(*span)])] or list(sentences[:1])
     chosen = _within(text, stated, stated[:1], limit_tokens, counter)
     starts = [start for start, _ in sentences]
-    before = [sentences[place - 1] for start, _ in chosen if (place := bisect_right(starts, start) - 1) > 0]
-    return _joined(text, _within(text, before, chosen, limit_tokens, counter))
+    places = [bisect_right(starts, start) - 1 for start, _ in chosen]
+    around = [*(sentences[place] for place in places), *(sentences[place - 1] for place in places if place > 0)]
+    return _joined(text, _within(text, around, chosen, limit_tokens, counter))
 
 
 def _within(
@@ -144,11 +146,11 @@ def _within(
 
 
 def _joined(text: str, spans: Sequence[Span]) -> str:
-    """Neighbours as they stand in the text, others with a gap between."""
+    """Neighbours, and what overlaps, as they stand in the text, others with a gap between."""
     runs: list[Span] = []
     for start, end in spans:
         if runs and not text[runs[-1][1] : start].strip():
-            runs[-1] = (runs[-1][0], end)
+            runs[-1] = (runs[-1][0], max(runs[-1][1], end))
         else:
             runs.append((start, end))
     return GAP.join(text[start:end] for start, end in runs)

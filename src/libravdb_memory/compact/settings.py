@@ -48,7 +48,7 @@ class CompactionSettings:
         default=0.78, metadata={"help": "similarity to known guidance that rescues a turn the scanner missed"}
     )
     guidance_tokens: int = field(
-        default=120, metadata={"help": "tokens up to which a turn is kept whole as guidance; else its rules only"}
+        default=48, metadata={"help": "tokens up to which a turn is kept whole as guidance; else its rules only"}
     )
 
     def __post_init__(self) -> None:

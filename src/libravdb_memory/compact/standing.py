@@ -67,7 +67,7 @@ class Mark(Protocol):
 @dataclass(frozen=True, slots=True)
 class Reading:
     """`rules` are the sentences of a text that state a standing rule; `open` those that state none as far as can be
-    read, and of which nothing says that they do not."""
+    read, though some clause of them may."""
 
     rules: tuple[Span, ...]
     open: tuple[Span, ...]
@@ -94,7 +94,7 @@ def read(text: str, marks: Sequence[Mark]) -> Reading:
             continue
         if _states(said, text, end, own):
             rules.append((start, end))
-        elif not (_asks(said) or _of_the_moment(said)):
+        else:
             undecided.append((start, end))
     return Reading(tuple(rules), tuple(undecided))
 

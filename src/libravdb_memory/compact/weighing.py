@@ -3,7 +3,7 @@
     words      the sentence's words, pairs of words, and its shape: function words with everything else left blank
     likeness   sigmoid of the sum of the weights of what occurs, shared among all that could have occurred
     meaning    the same of the sentence's vector, known for one embedding space only
-    both       the mean of the two sums
+    both       the two sums, by the share of each
 
 Laws: pure, deterministic, linear; no more than `SENTENCE_READ` characters are read. Weights are data: they can be
 learned anew without a change here, as long as `features` stays what it is.
@@ -19,8 +19,10 @@ from itertools import pairwise
 
 from libravdb_memory.compact.standing import SENTENCE_READ
 
-HINT, ALONE = 0.5, 0.94
-"""Likeness by words from which meaning is asked, and from which it need not be."""
+AGAINST, HINT, ALONE = 0.1, 0.5, 0.78
+"""Likeness by words below which they speak against a rule, from which meaning is asked, from which it need not be."""
+
+_SHARE_OF_WORDS = 0.7
 
 FEWEST = 4
 """Words and stops that make a sentence worth weighing."""
@@ -60,6 +62,10 @@ class Weights:
     def of_vector(self, vector: Sequence[float]) -> float:
         pairs = zip(self.vector, vector, strict=True)
         return self.vector_bias + math.fsum(weight * float(value) for weight, value in pairs)
+
+
+def together(by_words: float, by_vector: float) -> float:
+    return _SHARE_OF_WORDS * by_words + (1.0 - _SHARE_OF_WORDS) * by_vector
 
 
 def likeness(sum_of_weights: float) -> float:
