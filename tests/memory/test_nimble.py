@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import contextvars
+import os
+import signal
 import sys
+import threading
 
 import pytest
 
-from libravdb_memory.nimble import nimble
+from libravdb_memory.nimble import aside, nimble
 
 
 def test_threads_take_turns_more_often_while_work_runs_and_as_before_afterwards() -> None:
@@ -28,3 +32,34 @@ def test_a_shorter_interval_of_the_host_is_kept() -> None:
         assert sys.getswitchinterval() == pytest.approx(1e-5)
     finally:
         sys.setswitchinterval(before)
+
+
+def test_work_aside_answers_and_raises_as_if_it_were_done_here() -> None:
+    said = contextvars.ContextVar("said", default="nothing")
+    said.set("here")
+    assert aside(said.get, lambda: None) == "here"
+    with pytest.raises(ValueError, match="whatever"):
+        aside(lambda: int("whatever"), lambda: None)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere a thread has no niceness of its own")
+def test_work_aside_goes_behind_others_and_leaves_them_as_they_are() -> None:
+    before = os.getpriority(os.PRIO_PROCESS, threading.get_native_id())
+    beside = aside(lambda: os.getpriority(os.PRIO_PROCESS, threading.get_native_id()), lambda: None)
+    assert beside == max(before, 10)
+    assert os.getpriority(os.PRIO_PROCESS, threading.get_native_id()) == before
+
+
+def test_who_is_interrupted_waits_until_the_work_has_given_up() -> None:
+    given_up, ended = threading.Event(), threading.Event()
+
+    def work() -> None:
+        signal.raise_signal(signal.SIGINT)  # for the main thread, which waits
+        given_up.wait(10)
+        ended.set()
+
+    with pytest.raises(KeyboardInterrupt):
+        aside(work, given_up.set)
+    assert given_up.is_set()
+    assert ended.is_set()
+    assert not [thread for thread in threading.enumerate() if thread.name == "libravdb-aside"]

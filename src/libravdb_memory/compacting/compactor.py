@@ -21,7 +21,7 @@ from libravdb_memory.engines.summarising.protocol import Summariser
 from libravdb_memory.errors import CallCancelledError, StaleVersionError
 from libravdb_memory.excluding import Excluding, OvertakenError
 from libravdb_memory.namespaces import guidance_of, summaries_of
-from libravdb_memory.nimble import nimble
+from libravdb_memory.nimble import aside, nimble
 from libravdb_memory.store.paging import every
 from libravdb_memory.store.protocol import Equals, Key, Progress, Remove, Store, Write
 from libravdb_memory.tokens import TokenCounter
@@ -58,8 +58,10 @@ class Compactor:
         rebuild: bool = False,
     ) -> Compaction:
         """`rebuild` makes the summaries there are anew, and puts them in the place of the others in one step."""
+        given_up = threading.Event()
+        job = Job(namespace, session, now_ms, lambda: given_up.is_set() or cancelled(), progress)
         with self._alone(namespace, session), nimble():
-            return _compact(self._parts, Job(namespace, session, now_ms, cancelled, progress), rebuild)
+            return aside(lambda: _compact(self._parts, job, rebuild), given_up.set)
 
     def close(self) -> None:
         """Let go of the model. What is under way must have ended."""
