@@ -21,6 +21,7 @@ from libravdb_memory.compact.guidance import (
     Evidence,
     Reason,
     hinted,
+    is_plain,
     needs_similarity,
     protection,
     shard_text,
@@ -28,7 +29,7 @@ from libravdb_memory.compact.guidance import (
 from libravdb_memory.compact.sentences import Span
 from libravdb_memory.compact.settings import CompactionSettings
 from libravdb_memory.compact.standing import read
-from libravdb_memory.compact.weighing import AGAINST, ALONE, HINT, Weights, can_be_weighed, likeness, together
+from libravdb_memory.compact.weighing import AGAINST, ALONE, HINT, Weights, can_be_weighed, chance, likeness, together
 from libravdb_memory.engines.protocol import Embedder
 from libravdb_memory.errors import EngineError
 from libravdb_memory.ingest.deontic import scan
@@ -46,6 +47,9 @@ if TYPE_CHECKING:
 _log = logging.getLogger(__name__)
 _ROLE_WEIGHT = {"user": 0.5, "assistant": 0.25}
 _OTHER_WEIGHT = 0.2
+_READ_BY_CHANCE = 3.0
+"""How much more a sentence that was read as a rule owes to chance than one that is only worded like one: its patterns
+were made for turns that say one thing."""
 _BY_LIKENESS: tuple[Reason, ...] = ("worded like a rule", "like known guidance")
 
 
@@ -65,6 +69,7 @@ class _Read:
     kept: tuple[Span, ...]
     maybe: Mapping[Span, float] = field(default_factory=dict[Span, float])
     likeness: float | None = None
+    by_chance: float = 0.0
 
     def said(self, span: Span) -> str:
         return self.turn.text[slice(*span)]
@@ -127,10 +132,13 @@ class Elevation:
             return None
         marks = scan(turn.text).marks
         reading, weights = read(turn.text, marks), bundled_weights()
-        sums = _weighed(turn.text, reading.open, weights)
+        unread, found = (_weighed(turn.text, spans, weights) for spans in (reading.open, reading.rules))
+        by_chance = chance(len(unread) + len(found))
+        sums = {span: weight - by_chance for span, weight in unread.items()}
         worded = [span for span, weight in sums.items() if likeness(weight) >= ALONE]
         maybe = {span: weight for span, weight in sums.items() if likeness(weight) >= HINT}
-        rules = [span for rule in reading.rules for span in self._worded_enough(turn.text, rule, weights)]
+        found = {span: weight - _READ_BY_CHANCE * by_chance for span, weight in found.items()}
+        rules = [span for rule in reading.rules for span in self._worded_enough(turn.text, rule, found)]
         hint = hinted(turn.text)
         evidence = Evidence(
             stability=stability,
@@ -142,15 +150,16 @@ class Elevation:
         kept = _narrowest((*rules, *worded))
         if needs_similarity(evidence, self._settings):
             evidence = replace(evidence, similarity=self._similarity(vector) if hint else None)
-            return _Read(turn, evidence, kept, maybe, evidence.similarity)
+            return _Read(turn, evidence, kept, maybe, evidence.similarity, by_chance)
         by_words = None if rules else max(map(likeness, sums.values()), default=None)
         return _Read(turn, evidence, kept, likeness=by_words)
 
-    def _worded_enough(self, text: str, rule: Span, weights: Weights) -> Sequence[Span]:
+    def _worded_enough(self, text: str, rule: Span, weights: Mapping[Span, float]) -> Sequence[Span]:
         """What is kept of a sentence that was read as a rule: nothing where its words speak against that; where it is
         long, the clauses that are worded like one."""
-        sums = {span: likeness(weight) for span, weight in _weighed(text, [rule], weights).items()}
-        if sums and max(sums.values()) < AGAINST:
+        inside = dict.fromkeys((rule, *clause_spans(text, rule)))
+        sums = {span: likeness(weights[span]) for span in inside if span in weights}
+        if sums and max(sums.values()) < AGAINST and not is_plain(text[slice(*rule)]):
             return ()
         is_long = self._counter.count(text[slice(*rule)]) > self._settings.guidance_tokens
         like = [span for span, how in sums.items() if how >= HINT and span != rule]
@@ -169,15 +178,18 @@ class Elevation:
     def _boosted(self, turns: Sequence[_Read]) -> Sequence[_Read]:
         """Sentences whose words hint at a rule, judged by their meaning too; in one go, for the model's sake."""
         weights = bundled_weights()
-        asked = [(each.said(span), weight) for each in turns for span, weight in each.maybe.items()]
+        asked = [(each.said(span), weight, each.by_chance) for each in turns for span, weight in each.maybe.items()]
         if not asked or self._embedder.space.fingerprint != weights.space:
             return turns
         try:
-            rows = self._sentence_vectors([said for said, _ in asked])
+            rows = self._sentence_vectors([said for said, _, _ in asked])
         except EngineError as error:
             _log.warning("guidance is told by its wording only: %s", error)
             return turns
-        sums = (together(weight, weights.of_vector(row)) for (_, weight), row in zip(asked, rows, strict=True))
+        sums = (
+            together(weight, weights.of_vector(row) - by_chance)
+            for (_, weight, by_chance), row in zip(asked, rows, strict=True)
+        )
         bound = self._settings.guidance_prototype
         return [each.boosted({span: likeness(next(sums)) for span in each.maybe}, bound) for each in turns]
 

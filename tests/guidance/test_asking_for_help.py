@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-from libravdb_memory.compact.settings import CompactionSettings
-from libravdb_memory.elevating import Elevation
-from libravdb_memory.engines.select import make_embedder
-from libravdb_memory.model import Record
-from libravdb_memory.tokens import EstimatingCounter
+from tests.guidance.turns_of_their_own import shards_of
 
 MOST_FALSE = 0.05
 ASKING = """
@@ -54,8 +50,5 @@ I'm writing a letter to my grandmother, and I'd like it to sound warm.
 
 
 def test_hardly_anybody_who_asks_for_help_is_taken_to_have_given_a_rule() -> None:
-    embedder = make_embedder()
-    turns = [Record(ref, "turns", "s", str(ref), 0, text, {"role": "user"}, "", 1) for ref, text in enumerate(ASKING)]
-    elevation = Elevation(embedder, EstimatingCounter(), CompactionSettings())
-    kept = elevation.shards(turns, {}, embedder.embed_documents(ASKING))
-    assert len(kept) <= MOST_FALSE * len(ASKING), [shard.text for shard in kept]
+    kept = shards_of(ASKING)
+    assert len(kept) <= MOST_FALSE * len(ASKING), list(kept)

@@ -11,27 +11,20 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
-from itertools import cycle, islice
 from pathlib import Path
 
 import pytest
+from tests.guidance.much_later import go_on, shown
+from tests.guidance.turns_of_their_own import shards_of
 
-from libravdb_memory.assemble.render import escape
-from libravdb_memory.bench.retrieval.dataset import read_all
-from libravdb_memory.compact.settings import CompactionSettings
 from libravdb_memory.compact.standing import standing_rules
 from libravdb_memory.config import load_config
-from libravdb_memory.elevating import Elevation
-from libravdb_memory.engines.select import make_embedder
 from libravdb_memory.ingest.deontic import scan
 from libravdb_memory.memory import Memory
-from libravdb_memory.model import Record
-from libravdb_memory.tokens import EstimatingCounter
 
 HERE = Path(__file__).parent
-TECHNICAL = HERE.parent.parent / "benchmarks" / "data" / "technical"
 MOST_FALSE = 0.05
-LATER, COMPACTIONS, TOGETHER = 500, 5, 46
+TOGETHER = 46
 SCRIPTS = {"ru": "Cyrillic", "zh": "Han", "ja": "Kana", "ko": "Hangul"}
 """The estimate prices a whole prompt by its densest script, so that nobody's rules are mixed with another's."""
 
@@ -97,25 +90,21 @@ def test_of_rules_that_nobody_thought_of_more_than_half_are_found() -> None:
     assert len(false) <= MOST_FALSE * sum(not said["rule"] for said in UNSEEN), false
 
 
+def kept(texts: list[str]) -> int:
+    return len(shards_of(texts))
+
+
 def test_weighing_finds_more_of_them_and_hardly_any_that_is_none() -> None:
     rules = [said["text"] for said in UNSEEN if said["rule"]]
     others = [said["text"] for said in UNSEEN if not said["rule"]]
-    assert _kept(rules) >= 0.75 * len(rules)
-    assert _kept(others) <= MOST_FALSE * len(others)
+    assert kept(rules) >= 0.75 * len(rules)
+    assert kept(others) <= MOST_FALSE * len(others)
 
 
 @pytest.mark.parametrize("part", ["development", "held_out"])
 def test_hardly_any_turn_that_looks_like_a_rule_is_kept_for_its_weight(part: str) -> None:
     neutral = [said.text for english in (True, False) for said in of(part, english=english, rules=False)]
-    assert _kept(neutral) <= MOST_FALSE * len(neutral)
-
-
-def _kept(texts: list[str]) -> int:
-    """How many of these become guidance, when each is a turn of its own."""
-    embedder = make_embedder()
-    turns = [Record(ref, "turns", "s", str(ref), 0, text, {"role": "user"}, "", 1) for ref, text in enumerate(texts)]
-    elevation = Elevation(embedder, EstimatingCounter(), CompactionSettings())
-    return len(elevation.shards(turns, {}, embedder.embed_documents(texts)))
+    assert kept(neutral) <= MOST_FALSE * len(neutral)
 
 
 @pytest.mark.long
@@ -140,26 +129,7 @@ def _users(rules: list[Said]) -> dict[str, list[Said]]:
 
 def _missing(memory: Memory, user: str, rules: list[Said]) -> list[Said]:
     """The rules that a user stated and that are not in the prompt when their topic returns."""
-    sets = read_all([TECHNICAL])
-    talk = cycle([turn for data in sets for conversation in data.conversations for turn in conversation.turns])
-
-    def chat(number: int) -> None:
-        for turn in islice(talk, number):
-            memory.ingest(turn.text, user=user, session=user, role=turn.role)
-
-    for number, said in enumerate(rules):
-        memory.ingest(said.text, user=user, session=user, id=f"rule{number}")
-        chat(2)
-    for _ in range(COMPACTIONS):
-        chat(LATER // COMPACTIONS)
-        memory.wait()
-        assert memory.compact(user=user, session=user).summaries
+    go_on(memory, user, [said.text for said in rules], between=2)
     memory.ingest(rules[-1].later, user=user, session=user)  # who returns to a topic speaks as before
     memory.wait()
-    return [said for number, said in enumerate(rules) if not _is_shown(memory, user, number, said)]
-
-
-def _is_shown(memory: Memory, user: str, number: int, said: Said) -> bool:
-    context = memory.context(said.later, user=user, session=user, budget=4000)
-    elevated = {item.id for item in context.assembly.items if item.tier == "elevated"}
-    return f"guidance:{user}:rule{number}" in elevated and escape(said.text) in context.text
+    return [said for number, said in enumerate(rules) if not shown(memory, user, number, said.text, said.later)[0]]

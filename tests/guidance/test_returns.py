@@ -11,21 +11,15 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import cycle, islice
 from pathlib import Path
 
 import pytest
+from tests.guidance.much_later import go_on, kept_as_guidance, shown
 
-from libravdb_memory.assemble.render import escape
-from libravdb_memory.bench.retrieval.dataset import read_all
 from libravdb_memory.config import load_config
 from libravdb_memory.memory import Memory
-from libravdb_memory.namespaces import guidance_of
-from libravdb_memory.store.paging import every
 
 HERE = Path(__file__).parent
-TECHNICAL = HERE.parent.parent / "benchmarks" / "data" / "technical"
-LATER, COMPACTIONS, BUDGET = 500, 5, 4000
 MOST_FALSE = 0.05
 OTHER_SCRIPTS = frozenset({"ru", "ja", "zh"})
 
@@ -102,27 +96,9 @@ def measure(part: str, home: Path) -> Measured:
 def _seen(memory: Memory, user: str, mine: list[Said]) -> Iterator[tuple[Said, tuple[bool, bool, bool]]]:
     """What a user said, with whether it was found, is elevated and is present."""
     own = [said for said in mine if said.user == user]
-    talk = cycle([turn for data in read_all([TECHNICAL]) for each in data.conversations for turn in each.turns])
-
-    def chat(number: int) -> None:
-        for turn in islice(talk, number):
-            memory.ingest(turn.text, user=user, session=user, role=turn.role)
-
-    for number, said in enumerate(own):
-        memory.ingest(said.text, user=user, session=user, id=f"said{number}")
-        chat(1)
-    for _ in range(COMPACTIONS):
-        chat(LATER // COMPACTIONS)
-        memory.wait()
-        assert memory.compact(user=user, session=user).summaries
-    kept = {record.metadata["source_turn_id"] for record in every(memory._store, guidance_of(user))}
+    go_on(memory, user, [said.text for said in own], between=1)
+    kept = kept_as_guidance(memory, user)
     for number, said in enumerate(own):
         found = f"said{number}" in kept
-        yield said, (found, *(_shown(memory, said, number) if said.rule else (False, False)))
-
-
-def _shown(memory: Memory, said: Said, number: int) -> tuple[bool, bool]:
-    context = memory.context(said.later, user=said.user, session=said.user, budget=BUDGET)
-    elevated = {item.id for item in context.assembly.items if item.tier == "elevated"}
-    present = escape(said.rule) in context.text
-    return present and f"guidance:{said.user}:said{number}" in elevated, present
+        seen = shown(memory, user, number, said.rule, said.later) if said.rule else (False, False)
+        yield said, (found, *seen)

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from libravdb_memory.compact.settings import CompactionSettings
 from libravdb_memory.compact.standing import read
-from libravdb_memory.compact.weighing import ALONE, HINT, likeness
+from libravdb_memory.compact.weighing import ALONE, HINT, chance, likeness
 from libravdb_memory.elevating import Elevation, bundled_weights
 from libravdb_memory.engines.hashed import HashedEmbedder
 from libravdb_memory.engines.protocol import Embedder
@@ -21,8 +21,8 @@ from libravdb_memory.model import Record
 from libravdb_memory.shards import Shard
 from libravdb_memory.tokens import EstimatingCounter
 
-WORDED = "My manager likes her updates as three bullets, nothing longer."
-MEANT = "The client hates exclamation marks."
+WORDED = "With me it's oat milk or nothing."
+MEANT = "Replies in one paragraph are enough."
 TALE = "The client loved the three bullets and we went home early."
 SETTINGS = CompactionSettings()
 
@@ -47,9 +47,14 @@ def shard_of(
     return found[0] if found else None
 
 
+def like_by_words(sentence: str) -> float:
+    """When it is all that a turn says."""
+    return likeness(bundled_weights().of_words(sentence) - chance(1))
+
+
 def test_the_examples_are_not_read_as_rules_and_hint_at_them_more_or_less() -> None:
     assert not any(read(text, scan(text).marks).rules for text in (WORDED, MEANT, TALE))
-    worded, meant, tale = (likeness(bundled_weights().of_words(text)) for text in (WORDED, MEANT, TALE))
+    worded, meant, tale = map(like_by_words, (WORDED, MEANT, TALE))
     assert worded >= ALONE > meant >= HINT > tale
 
 
@@ -58,11 +63,11 @@ def test_what_is_worded_like_a_rule_is_kept_whatever_the_model(make: type[Hashed
     kept = shard_of(WORDED, make())
     assert kept is not None
     assert (kept.text, kept.reason) == (WORDED, "worded like a rule")
-    assert kept.draft("u").metadata["guidance_likeness"] == round(likeness(bundled_weights().of_words(WORDED)), 3)
+    assert kept.draft("u").metadata["guidance_likeness"] == round(like_by_words(WORDED), 3)
 
 
 def test_a_model_adds_what_only_hints_and_the_record_says_how_like_guidance_it_is() -> None:
-    kept = shard_of(f"It went well. {MEANT}", make_embedder())
+    kept = shard_of(f"Hm. {MEANT}", make_embedder())
     assert kept is not None
     metadata = kept.draft("u").metadata
     assert metadata["protection_reason"] == "like known guidance"
@@ -92,10 +97,35 @@ def test_the_bound_of_similarity_is_the_bound_of_likeness_too() -> None:
 
 def test_of_a_long_turn_the_sentence_is_kept_that_is_like_guidance() -> None:
     long = "We went to the lake and it was cold. " * 30
-    kept = shard_of(f"{long}{MEANT} {long}", make_embedder())
+    kept = shard_of(f"{long}{WORDED} {long}", make_embedder())
     assert kept is not None
-    assert MEANT in kept.text
+    assert WORDED in kept.text
     assert len(kept.text) < len(long) / 2
+
+
+def test_a_turn_that_says_much_needs_more_to_be_taken_for_a_rule() -> None:
+    assert shard_of(MEANT, make_embedder()) is not None
+    assert shard_of("We went to the lake and it was cold. " * 5 + MEANT, make_embedder()) is None
+
+
+STORY = "we flew to Lisbon with my sister and her two kids and a very large stroller that nobody wanted to carry"
+CLAUSE = "please always answer me in short sentences"
+
+
+def test_of_a_long_sentence_the_clause_is_kept_that_states_the_rule() -> None:
+    text = f"{STORY}, {CLAUSE}, {STORY} back home."
+    reading = read(text, scan(text).marks)
+    assert len(reading.rules) == 1
+    kept = shard_of(text, make_embedder())
+    assert kept is not None
+    assert kept.text.rstrip(",") == CLAUSE
+
+
+def test_what_was_read_as_a_rule_is_dropped_where_its_words_speak_against_it() -> None:
+    """Somebody's own resolution: patterns see an order in it, and it gives none."""
+    text = "We must never forget how cold the lake was in that summer, and we laughed about it for years."
+    assert read(text, scan(text).marks).rules
+    assert shard_of(text, make_embedder()) is None
 
 
 def test_sentences_that_were_embedded_for_the_summary_are_not_embedded_again() -> None:

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from tools.train_guidance import learned_from
 
 from libravdb_memory.compact.standing import SENTENCE_READ
-from libravdb_memory.compact.weighing import ALONE, HINT, Weights, can_be_weighed, features, likeness
+from libravdb_memory.compact.weighing import ALONE, HINT, Weights, can_be_weighed, chance, features, likeness, together
 from libravdb_memory.elevating import bundled_weights
 
 PLAIN = Weights({"w:never": 4.0, "w:yesterday": -4.0}, -1.0, (1.0, -1.0), 0.5, "sha256:none")
@@ -34,6 +34,18 @@ def test_any_text_has_features_and_a_finite_weight(text: str) -> None:
 def test_what_lies_behind_the_part_that_is_read_weighs_nothing(end: str) -> None:
     read = "we never do this " * (SENTENCE_READ // 17 + 1)
     assert features(read[:SENTENCE_READ] + end) == features(read[:SENTENCE_READ])
+
+
+@given(st.integers(0, 10_000), st.integers(0, 10_000))
+def test_the_more_a_turn_says_the_more_is_put_down_to_chance(one: int, other: int) -> None:
+    few, many = sorted((one, other))
+    assert chance(few) <= chance(many)
+    assert chance(4) == 0.0
+
+
+def test_words_count_for_more_than_the_vector() -> None:
+    assert together(1.0, 0.0) > together(0.0, 1.0) > 0.0
+    assert together(2.0, 2.0) == pytest.approx(2.0)
 
 
 def test_words_weigh_for_and_against() -> None:
@@ -60,7 +72,7 @@ def test_too_few_words_are_not_weighed(sentence: str, worth: bool) -> None:
 @pytest.mark.parametrize(
     ("sentence", "least", "most"),
     [
-        ("The landlord insists on quiet after ten, so no parties.", ALONE, 1.0),
+        ("With me it's oat milk or nothing.", ALONE, 1.0),
         ("The party went on until ten and everybody was tired.", 0.0, HINT),
         ("We had to restart it twice and then it worked.", 0.0, HINT),
     ],

@@ -71,6 +71,12 @@ _HINT = re.compile(
 )
 
 
+_PLAIN = re.compile(
+    r"\W*(?:(?:please|and|so|ok|also|but)\b[\s,]*){0,2}(?:always|never|whenever|do(?:n['’]?t| not) ever|from now on)\b",
+    re.I,
+)
+
+
 @dataclass(frozen=True, slots=True)
 class Evidence:
     """What is known of a turn. `promoted`: the scanner found a rule; `similarity`: to known guidance, None when no
@@ -88,6 +94,11 @@ class Evidence:
 def hinted(text: str) -> bool:
     """Whether the words look like guidance to someone who does not read closely."""
     return _HINT.search(text) is not None
+
+
+def is_plain(sentence: str) -> bool:
+    """Whether a sentence that was read as a rule begins as nothing but a rule does."""
+    return _PLAIN.match(sentence) is not None
 
 
 def needs_similarity(evidence: Evidence, settings: CompactionSettings) -> bool:

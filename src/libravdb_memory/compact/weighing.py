@@ -4,6 +4,7 @@
     likeness   sigmoid of the sum of the weights of what occurs, shared among all that could have occurred
     meaning    the same of the sentence's vector, known for one embedding space only
     both       the two sums, by the share of each
+    chance     the more a turn says, the likelier some part of it is worded like a rule by chance: less for each part
 
 Laws: pure, deterministic, linear; no more than `SENTENCE_READ` characters are read. Weights are data: they can be
 learned anew without a change here, as long as `features` stays what it is.
@@ -19,10 +20,11 @@ from itertools import pairwise
 
 from libravdb_memory.compact.standing import SENTENCE_READ
 
-AGAINST, HINT, ALONE = 0.1, 0.5, 0.78
+AGAINST, HINT, ALONE = 0.32, 0.5, 0.78
 """Likeness by words below which they speak against a rule, from which meaning is asked, from which it need not be."""
 
 _SHARE_OF_WORDS = 0.7
+_CHANCE, _USUAL_PARTS = 0.5, 4
 
 FEWEST = 4
 """Words and stops that make a sentence worth weighing."""
@@ -66,6 +68,11 @@ class Weights:
 
 def together(by_words: float, by_vector: float) -> float:
     return _SHARE_OF_WORDS * by_words + (1.0 - _SHARE_OF_WORDS) * by_vector
+
+
+def chance(parts: int) -> float:
+    """What the sums of a turn of so many sentences and clauses are to be lowered by; below 0 for a short one."""
+    return _CHANCE * math.log(max(parts, 1) / _USUAL_PARTS)
 
 
 def likeness(sum_of_weights: float) -> float:
