@@ -68,7 +68,7 @@ def test_hardly_any_ordinary_turn_is_taken_for_a_rule_and_few_traps_are() -> Non
 def test_rules_return_with_their_topic(tmp_path: Path) -> None:
     found, elevated, present = measure(tmp_path)
     assert found >= 0.75
-    assert elevated >= 0.55
+    assert elevated >= 0.5
     assert present >= 0.75
 
 
