@@ -45,22 +45,30 @@ def aside(work: Callable[[], T], give_up: Callable[[], None]) -> T:
     """What the work answers or raises, done by a thread of its own; `give_up` is to make it end soon."""
     outcome: list[T] = []
     failure: list[BaseException] = []
+    wanted, go, ended = threading.Event(), threading.Event(), threading.Event()
 
     def run() -> None:
-        _go_behind_others()
-        try:
-            outcome.append(context.run(work))
-        except BaseException as error:  # it is raised in the thread that waits
-            failure.append(error)
+        go.wait()
+        if wanted.is_set():
+            _go_behind_others()
+            try:
+                outcome.append(context.run(work))
+            except BaseException as error:  # it is raised in the thread that waits
+                failure.append(error)
+        ended.set()
 
     context = contextvars.copy_context()
     thread = threading.Thread(target=run, name="libravdb-aside", daemon=True)
-    thread.start()
     try:
-        thread.join()
+        thread.start()
+        wanted.set()  # an interrupt may come before the thread is known to have started: then nothing is done
+        go.set()
+        ended.wait()
     except BaseException:
         give_up()
-        thread.join()
+        go.set()
+        if wanted.is_set():
+            ended.wait()
         raise
     if failure:
         raise failure[0]

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import random
+import threading
+import time
 from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
@@ -75,13 +78,25 @@ def test_the_next_turn_takes_what_waited_along_in_order(tmp_path: Path, disk: Si
 
 
 def test_a_group_with_one_that_cannot_wait_is_on_disk(tmp_path: Path, disk: SimulatedDisk) -> None:
-    with SqliteStore.open(tmp_path, vfs=disk.name) as store:
-        store.commit([note("first", "one")], may_wait=True)
+    """Two that come while another writes are committed together."""
+    with SqliteStore.open(tmp_path, vfs=disk.name) as store, ThreadPoolExecutor(3) as pool:
+        store.commit([note("first", "one")])
+        begun, free = threading.Event(), threading.Event()
+
+        def hold(_: object) -> None:
+            begun.set()
+            assert free.wait(30)
+
+        holding = pool.submit(store._writer.call, hold)
+        assert begun.wait(30)
         seen = syncs_of(disk)
-        store.commit([note("second", "two")])
-        store.commit([note("third", "three")], may_wait=True)
-        store.commit([note("fourth", "four")])
-        assert seen["sync"] == 2
+        queued = [pool.submit(store.commit, [note(str(wait), "two")], may_wait=wait) for wait in (True, False)]
+        while len(store._writer._queue) < len(queued):
+            time.sleep(0.001)
+        free.set()
+        for each in (holding, *queued):
+            each.result(30)
+        assert seen["sync"] == 1
 
 
 def test_a_compaction_that_was_answered_survives_a_power_loss(tmp_path: Path, disk: SimulatedDisk) -> None:

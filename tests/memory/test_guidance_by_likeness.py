@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from libravdb_memory.compact.settings import CompactionSettings
 from libravdb_memory.compact.standing import read
 from libravdb_memory.compact.weighing import ALONE, HINT, chance, likeness
-from libravdb_memory.elevating import Elevation, bundled_weights
+from libravdb_memory.elevating import Elevation, _narrowest, bundled_weights
 from libravdb_memory.engines.hashed import HashedEmbedder
 from libravdb_memory.engines.protocol import Embedder
 from libravdb_memory.engines.select import make_embedder
@@ -106,6 +106,13 @@ def test_of_a_long_turn_the_sentence_is_kept_that_is_like_guidance() -> None:
 def test_a_turn_that_says_much_needs_more_to_be_taken_for_a_rule() -> None:
     assert shard_of(MEANT, make_embedder()) is not None
     assert shard_of("We went to the lake and it was cold. " * 5 + MEANT, make_embedder()) is None
+
+
+def test_a_sentence_makes_way_for_its_clauses_and_no_other() -> None:
+    sentence, clause, last, other = (0, 50), (0, 20), (30, 50), (60, 80)
+    assert _narrowest([other, sentence]) == (sentence, other)
+    assert _narrowest([sentence, last]) == (last,)
+    assert _narrowest([other, last, sentence, clause]) == (clause, last, other)
 
 
 STORY = "we flew to Lisbon with my sister and her two kids and a very large stroller that nobody wanted to carry"

@@ -7,6 +7,7 @@ import os
 import signal
 import sys
 import threading
+from collections.abc import Iterator
 
 import pytest
 
@@ -50,16 +51,40 @@ def test_work_aside_goes_behind_others_and_leaves_them_as_they_are() -> None:
     assert os.getpriority(os.PRIO_PROCESS, threading.get_native_id()) == before
 
 
+@pytest.fixture
+def interruptible() -> Iterator[None]:
+    """Whoever started the tests may have had interrupts ignored."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.usefixtures("interruptible")
 def test_who_is_interrupted_waits_until_the_work_has_given_up() -> None:
-    given_up, ended = threading.Event(), threading.Event()
+    given_up, told = threading.Event(), list[bool]()
+    waiting = threading.get_ident()
 
     def work() -> None:
-        signal.raise_signal(signal.SIGINT)  # for the main thread, which waits
-        given_up.wait(10)
-        ended.set()
+        signal.pthread_kill(waiting, signal.SIGINT)
+        told.append(given_up.wait(30))
 
     with pytest.raises(KeyboardInterrupt):
         aside(work, given_up.set)
-    assert given_up.is_set()
-    assert ended.is_set()
-    assert not [thread for thread in threading.enumerate() if thread.name == "libravdb-aside"]
+    assert told == [True]
+
+
+@pytest.mark.usefixtures("interruptible")
+def test_who_is_interrupted_before_the_work_began_leaves_nothing_running(monkeypatch: pytest.MonkeyPatch) -> None:
+    start, begun = threading.Thread.start, list[str]()
+
+    def interrupted(thread: threading.Thread) -> None:
+        start(thread)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(threading.Thread, "start", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        aside(lambda: begun.append("work"), lambda: None)
+    for thread in threading.enumerate():
+        if thread.name == "libravdb-aside":
+            thread.join(30)
+    assert begun == []
