@@ -48,6 +48,7 @@ class Writing:
         found = parts.store.get(self._state)
         self._version = 0 if found is None else found.version
         self._instead: list[Write] | None = None
+        self._has_written = False
 
     @property
     def held_back(self) -> bool:
@@ -65,7 +66,8 @@ class Writing:
 
     def finish(self) -> None:
         """All that was written is on disk when this returns."""
-        self._parts.store.sync()
+        if self._has_written:
+            self._parts.store.sync()
 
     def node(
         self,
@@ -119,6 +121,7 @@ class Writing:
         """All of it or nothing, if nobody was faster."""
         with self._parts.excluding.writing(self._epoch):
             commit = self._parts.store.commit([Expect(self._state, self._version), *writes], may_wait=True)
+        self._has_written = True
         states = [record for record in commit.records if record.collection == self._state.collection]
         self._version = states[-1].version if states else self._version
         return commit
