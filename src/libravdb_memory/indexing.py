@@ -17,6 +17,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from libravdb_memory.engines.places import places
 from libravdb_memory.engines.protocol import Embedder, TokenEmbedder
 from libravdb_memory.errors import LibraVDBError, StoreClosedError, TextRefusedError
 from libravdb_memory.store.forking import abandon_in_children
@@ -117,6 +118,10 @@ class Indexer:
     # ── the background thread ────────────────────────────────────────────────────────────────────────────────────
 
     def _run(self) -> None:
+        with places.behind("arriving"):
+            self._keep_up()
+
+    def _keep_up(self) -> None:
         pause_s = _FIRST_PAUSE_S
         while not self._stopping:
             try:

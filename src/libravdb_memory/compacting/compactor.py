@@ -16,6 +16,7 @@ from libravdb_memory.compacting.uncovered import uncovered_turns
 from libravdb_memory.compacting.writing import Job, Writing
 from libravdb_memory.condensing import Cancelled, Condenser
 from libravdb_memory.elevating import Elevation
+from libravdb_memory.engines.places import places
 from libravdb_memory.engines.protocol import Embedder
 from libravdb_memory.engines.summarising.protocol import Summariser
 from libravdb_memory.errors import CallCancelledError, StaleVersionError
@@ -87,6 +88,11 @@ class Compactor:
 
 
 def _compact(parts: Parts, job: Job, rebuild: bool) -> Compaction:
+    with places.behind("later"):
+        return _compacted(parts, job, rebuild)
+
+
+def _compacted(parts: Parts, job: Job, rebuild: bool) -> Compaction:
     """What was made before an early end stays, and is told."""
     writing = Writing(parts, job)
     covering = Covering(parts, job, writing)

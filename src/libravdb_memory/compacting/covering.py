@@ -22,6 +22,7 @@ from libravdb_memory.compacting.report import TRIVIAL, Declined
 from libravdb_memory.compacting.uncovered import starts_of_bundles, uncovered_turns
 from libravdb_memory.compacting.writing import Job, Writing
 from libravdb_memory.condensing import Condensed, Sources
+from libravdb_memory.engines.places import places
 from libravdb_memory.errors import CallCancelledError
 from libravdb_memory.gating import JUDGED
 from libravdb_memory.ingest.turns import turn_of
@@ -115,7 +116,8 @@ class Covering:
     def _prepare(self, clusters: Sequence[Sequence[Record]]) -> None:
         """While the model embeds these sentences, the clusters before are read, priced and written."""
         views = [_view(record) for records in clusters for record in records]
-        self._parts.condenser.prepare(views, self._job.cancelled)
+        with places.behind("later"):
+            self._parts.condenser.prepare(views, self._job.cancelled)
 
     def _placed_roots(self) -> list[tuple[int, Node]]:
         """The summaries that nothing covers, each with the ref of the last turn below it, in that order."""

@@ -22,6 +22,7 @@ import numpy as np
 import onnxruntime
 from tokenizers import Tokenizer
 
+from libravdb_memory.engines.places import places
 from libravdb_memory.engines.windows import Frame, speakable
 from libravdb_memory.errors import ModelUnavailableError, TextRefusedError
 
@@ -77,7 +78,8 @@ class Session:
         if "token_type_ids" in self._inputs:
             feeds["token_type_ids"] = np.zeros_like(ids)
         try:
-            (output,) = self._session.run([self._output], {name: feeds[name] for name in self._inputs})
+            with places.one():
+                (output,) = self._session.run([self._output], {name: feeds[name] for name in self._inputs})
         except Exception as error:  # onnxruntime's own errors share no public parent below Exception
             raise TextRefusedError(self._model, f"it failed on an input of shape {ids.shape}: {error}") from error
         return np.asarray(output, np.float32)

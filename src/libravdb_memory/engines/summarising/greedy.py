@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from libravdb_memory.engines.places import places
 from libravdb_memory.engines.session import frame_of, load_session, load_tokenizer
 from libravdb_memory.engines.windows import speakable
 from libravdb_memory.errors import ModelUnavailableError, TextRefusedError
@@ -63,7 +64,8 @@ class Graph:
     def run(self, feeds: Mapping[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
         """All outputs, by name; inputs that the graph does not want are left out."""
         try:
-            made = self._session.run(None, {name: feeds[name] for name in self._inputs if name in feeds})
+            with places.one():
+                made = self._session.run(None, {name: feeds[name] for name in self._inputs if name in feeds})
         except Exception as error:  # onnxruntime's own errors share no public parent below Exception
             raise TextRefusedError(self._model, f"it failed: {error}") from error
         return {name: np.asarray(value) for name, value in zip(self._outputs, made, strict=True)}

@@ -1,0 +1,155 @@
+"""Models in the background share the processors in order, and leave one free while turns arrive."""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Callable
+
+import pytest
+
+from libravdb_memory.engines.places import Places, Work
+
+_LONG_S = 30.0
+
+
+class Clock:
+    def __init__(self) -> None:
+        self.now = 100.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+class Runner:
+    """A thread in the background that runs a model once, and stays at it until it is let go."""
+
+    def __init__(self, places: Places, work: Work) -> None:
+        self._places, self._work = places, work
+        self.running, self.go_on = threading.Event(), threading.Event()
+        self._thread = threading.Thread(target=self._run, daemon=True)
+        self._thread.start()
+
+    def _run(self) -> None:
+        with self._places.behind(self._work), self._places.one():
+            self.running.set()
+            self.go_on.wait(_LONG_S)
+
+    def runs(self) -> bool:
+        return self.running.wait(_LONG_S)
+
+    def waits(self) -> bool:
+        return not self.running.wait(0.05)
+
+    def still_runs(self) -> bool:
+        return self._thread.is_alive()
+
+    def end(self) -> None:
+        self.go_on.set()
+        self._thread.join(_LONG_S)
+        assert not self._thread.is_alive()
+
+
+def in_turn(places: Places, *works: Work) -> list[Runner]:
+    """Each comes after the one before it runs or waits."""
+    runners: list[Runner] = []
+    for work in works:
+        runners.append(Runner(places, work))
+        runners[-1].running.wait(0.05)
+    return runners
+
+
+def test_as_many_run_as_there_are_processors_and_the_others_in_the_order_they_came() -> None:
+    runners = in_turn(Places(2, Clock()), "later", "later", "later", "later")
+    assert [runner.running.is_set() for runner in runners] == [True, True, False, False]
+    runners[1].end()
+    assert runners[2].runs() and runners[3].waits()
+    runners[0].end()
+    assert runners[3].runs()
+    for runner in runners[2:]:
+        runner.end()
+
+
+def test_while_turns_arrive_one_processor_is_left_to_whoever_stores_them() -> None:
+    clock = Clock()
+    places = Places(3, clock)
+    runners = in_turn(places, "arriving", "later", "later")
+    assert [runner.running.is_set() for runner in runners] == [True, True, False]
+    runners[0].end()
+    assert runners[2].runs()
+    clock.now += 1.0
+    more = in_turn(places, "later")[0]
+    assert more.runs(), "nothing arrived for a second: every processor may be used"
+    for runner in (*runners[1:], more):
+        runner.end()
+
+
+def test_with_a_single_processor_one_runs_even_while_turns_arrive() -> None:
+    first, second = in_turn(Places(1, Clock()), "arriving", "later")
+    assert first.runs() and second.waits()
+    first.end()
+    assert second.runs()
+    second.end()
+
+
+def test_whoever_answers_somebody_never_waits() -> None:
+    places = Places(1, Clock())
+    busy = in_turn(places, "arriving")[0]
+    assert busy.runs()
+    with places.one(), places.one():
+        pass
+    waiting = in_turn(places, "later")[0]
+    assert waiting.waits(), "a place that was not taken was not given back either"
+    busy.end()
+    assert waiting.runs()
+    waiting.end()
+
+
+def test_whoever_comes_back_at_once_comes_after_those_who_wait() -> None:
+    places = Places(1, Clock())
+    with places.behind("later"):
+        with places.one():
+            other = in_turn(places, "later")[0]
+            assert other.waits()
+            other.go_on.set()
+        with places.one():
+            assert other.running.is_set()
+    other.end()
+
+
+def test_a_run_that_fails_leaves_its_place() -> None:
+    places = Places(1, Clock())
+    for _ in range(3):
+        with pytest.raises(ValueError, match="whatever"), places.behind("later"), places.one():
+            raise ValueError("whatever")
+
+
+def test_a_thread_is_in_the_background_until_its_work_there_ends() -> None:
+    places = Places(1, Clock())
+    with places.behind("later"):
+        with places.behind("arriving"), places.one():
+            pass
+        with places.one():
+            other = in_turn(places, "later")[0]
+            assert other.waits(), "still in the background after the inner work"
+    assert other.runs()
+    with places.one():
+        assert other.still_runs()
+    other.end()
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no forks here")
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+def test_a_forked_child_does_not_wait_for_who_ran_in_its_parent() -> None:
+    places = Places(1, Clock())
+    runners = in_turn(places, "later", "later")
+    assert forked(lambda: in_turn(places, "later")[0].runs())
+    for runner in runners:
+        runner.end()
+
+
+def forked(check: Callable[[], bool]) -> bool:
+    child = os.fork()
+    if child == 0:
+        os._exit(0 if check() else 1)
+    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
