@@ -7,7 +7,6 @@ fails their answer stands. What was not read as a rule but is like one says so, 
 
 from __future__ import annotations
 
-import json
 import logging
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -29,7 +28,17 @@ from libravdb_memory.compact.guidance import (
 from libravdb_memory.compact.sentences import Span
 from libravdb_memory.compact.settings import CompactionSettings
 from libravdb_memory.compact.standing import read
-from libravdb_memory.compact.weighing import AGAINST, ALONE, HINT, Weights, can_be_weighed, chance, likeness, together
+from libravdb_memory.compact.weighing import (
+    AGAINST,
+    ALONE,
+    HINT,
+    Weights,
+    WordWeights,
+    can_be_weighed,
+    chance,
+    likeness,
+    together,
+)
 from libravdb_memory.engines.protocol import Embedder
 from libravdb_memory.errors import EngineError
 from libravdb_memory.ingest.deontic import scan
@@ -56,8 +65,13 @@ _BY_LIKENESS: tuple[Reason, ...] = ("worded like a rule", "like known guidance")
 @cache
 def bundled_weights() -> Weights:
     """What was learned about the wording of rules; made by tools/train_guidance.py."""
-    form = json.loads(files("libravdb_memory.compact").joinpath("weights.json").read_text("utf-8"))
-    return Weights(form["words"], form["words_bias"], tuple(form["vector"]), form["vector_bias"], form["space"])
+    import numpy as np
+
+    with files("libravdb_memory.compact").joinpath("weights.npz").open("rb") as file:
+        made = np.load(file, allow_pickle=False)
+        words = WordWeights(made["hashes"], made["weights"])
+        words_bias, vector_bias = made["biases"].tolist()
+        return Weights(words, words_bias, tuple(made["vector"].tolist()), vector_bias, str(made["space"]))
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,9 +1,10 @@
-"""Rules and turns that look like them, by a writer who knew nothing of how rules are found.
+"""Rules and turns that look like them, by two writers who knew nothing of how rules are found.
 
-`fresh.jsonl` is hard on purpose: most rules are said in passing, half of the other turns are traps (rules for others or
-for software, quoted, past, ironic). Of it only figures were looked at, never which turns failed: before weights were
-learned from `turns.jsonl`, while its bounds were chosen on turns of writers left out, and at the end. The floors are
-the last figures, rounded down. What is meant by *found*, *elevated* and *present*: see `test_returns`.
+Both sets are hard on purpose: most rules are said in passing, half of the other turns are traps (rules for others or
+for software, quoted, past, ironic). Only figures were looked at, never which turns failed. Those of `fresh.jsonl` were
+before and after weights were learned, several times, while bounds were chosen on turns of writers left out; those of
+`later.jsonl` once, at the end. The floors are the last figures, rounded down. What is meant by *found*, *elevated* and
+*present*: see `test_returns`.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -34,59 +36,85 @@ class Said:
     trap: bool = False
 
 
-ALL = [Said(**json.loads(line)) for line in (HERE / "fresh.jsonl").read_text("utf-8").splitlines()]
-RULES = [said for said in ALL if said.rule]
+@dataclass(frozen=True, slots=True)
+class Bounds:
+    """Shares: of rules found alone and much later, shown as guidance and in any form then; of other turns kept."""
+
+    found: float
+    elevated: float
+    present: float
+    ordinary: float
+    traps: float
 
 
-def texts(*, trap: bool) -> list[str]:
-    return [said.text for said in ALL if not said.rule and said.trap == trap]
+BOUNDS = {
+    "fresh": Bounds(found=0.8, elevated=0.55, present=0.78, ordinary=0.03, traps=0.15),
+    "later": Bounds(found=0.8, elevated=0.6, present=0.85, ordinary=0.02, traps=0.1),
+}
 
 
-def test_the_set_is_large_and_nothing_is_learned_from_it() -> None:
-    assert len(RULES) >= 120
-    assert len(texts(trap=False)) == len(texts(trap=True)) >= 130
-    assert all(said.rule in said.text and said.later for said in RULES)
-    for name in ("turns.jsonl", "training.jsonl"):
-        learned = {json.loads(line)["text"] for line in (HERE / name).read_text("utf-8").splitlines()}
-        assert learned.isdisjoint({said.text for said in ALL})
+@cache
+def said_in(name: str) -> tuple[Said, ...]:
+    return tuple(Said(**json.loads(line)) for line in (HERE / f"{name}.jsonl").read_text("utf-8").splitlines())
 
 
-def test_most_rules_are_found() -> None:
-    kept = shards_of([said.text for said in RULES])
-    assert len(kept) >= 0.75 * len(RULES)
-    stated = [said for said in RULES if said.text in kept and said.rule in kept[said.text].text]
-    assert len(stated) >= 0.7 * len(RULES)  # in the words of the rule, whatever else is kept of the turn
+def rules_of(name: str) -> list[Said]:
+    return [said for said in said_in(name) if said.rule]
 
 
-def test_hardly_any_ordinary_turn_is_taken_for_a_rule_and_few_traps_are() -> None:
-    ordinary, traps = texts(trap=False), texts(trap=True)
-    assert len(shards_of(ordinary)) <= 0.03 * len(ordinary)
-    assert len(shards_of(traps)) <= 0.2 * len(traps)
+def texts(name: str, *, trap: bool) -> list[str]:
+    return [said.text for said in said_in(name) if not said.rule and said.trap == trap]
+
+
+@pytest.mark.parametrize("name", BOUNDS)
+def test_the_set_is_large_and_nothing_is_learned_from_it(name: str) -> None:
+    assert len(rules_of(name)) >= 120
+    assert len(texts(name, trap=False)) == len(texts(name, trap=True)) >= 130
+    assert all(said.rule in said.text and said.later for said in rules_of(name))
+    for file in ("turns.jsonl", "training.jsonl"):
+        learned = {json.loads(line)["text"] for line in (HERE / file).read_text("utf-8").splitlines()}
+        assert learned.isdisjoint({said.text for said in said_in(name)})
+
+
+@pytest.mark.parametrize("name", BOUNDS)
+def test_most_rules_are_found_in_their_own_words(name: str) -> None:
+    rules = rules_of(name)
+    kept = shards_of([said.text for said in rules])
+    stated = [said for said in rules if said.text in kept and said.rule in kept[said.text].text]
+    assert len(stated) >= BOUNDS[name].found * len(rules)
+
+
+@pytest.mark.parametrize("name", BOUNDS)
+def test_hardly_any_ordinary_turn_is_taken_for_a_rule_and_few_traps_are(name: str) -> None:
+    ordinary, traps = texts(name, trap=False), texts(name, trap=True)
+    assert len(shards_of(ordinary)) <= BOUNDS[name].ordinary * len(ordinary)
+    assert len(shards_of(traps)) <= BOUNDS[name].traps * len(traps)
 
 
 @pytest.mark.long
-def test_rules_return_with_their_topic(tmp_path: Path) -> None:
-    found, elevated, present = measure(tmp_path)
-    assert found >= 0.75
-    assert elevated >= 0.5
-    assert present >= 0.75
+@pytest.mark.parametrize("name", BOUNDS)
+def test_rules_return_with_their_topic(name: str, tmp_path: Path) -> None:
+    found, elevated, present = measure(name, tmp_path)
+    assert found >= BOUNDS[name].found
+    assert elevated >= BOUNDS[name].elevated
+    assert present >= BOUNDS[name].present
 
 
-def measure(home: Path) -> tuple[float, float, float]:
+def measure(name: str, home: Path) -> tuple[float, float, float]:
     config = load_config(environ={"LIBRAVDB_HOME": str(home), "LIBRAVDB_COMPACTION_TRIGGER_TOKENS": "0"})
     with Memory.open(config=config) as memory:
-        seen = [flags for user, own in _users().items() for flags in _seen(memory, user, own)]
-    found, elevated, present = (sum(each) / len(RULES) for each in zip(*seen, strict=True))
+        seen = [flags for user, own in _users(name).items() for flags in _seen(memory, user, own)]
+    found, elevated, present = (sum(each) / len(seen) for each in zip(*seen, strict=True))
     return found, elevated, present
 
 
-def _users() -> dict[str, list[Said]]:
+def _users(name: str) -> dict[str, list[Said]]:
     """Those who speak English in groups, with other turns of as many; then one for each other script."""
     users: dict[str, list[Said]] = {}
-    for kind in (RULES, [said for said in ALL if not said.rule]):
-        english = [said for said in kind if said.language == "en"]
-        groups = -(-sum(said.language == "en" for said in RULES) // TOGETHER)
-        for number, said in enumerate(english):
+    rules = rules_of(name)
+    groups = -(-sum(said.language == "en" for said in rules) // TOGETHER)
+    for kind in (rules, [said for said in said_in(name) if not said.rule]):
+        for number, said in enumerate(said for said in kind if said.language == "en"):
             users.setdefault(f"english {number % groups}", []).append(said)
         for said in kind:
             if said.language != "en":

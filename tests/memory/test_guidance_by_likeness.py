@@ -22,7 +22,7 @@ from libravdb_memory.shards import Shard
 from libravdb_memory.tokens import EstimatingCounter
 
 WORDED = "With me it's oat milk or nothing."
-MEANT = "Replies in one paragraph are enough."
+MEANT = "Replies in one paragraph are fine."
 TALE = "The client loved the three bullets and we went home early."
 SETTINGS = CompactionSettings()
 

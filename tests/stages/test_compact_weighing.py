@@ -4,16 +4,29 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from tools.train_guidance import learned_from
 
 from libravdb_memory.compact.standing import SENTENCE_READ
-from libravdb_memory.compact.weighing import ALONE, HINT, Weights, can_be_weighed, chance, features, likeness, together
+from libravdb_memory.compact.weighing import (
+    ALONE,
+    HINT,
+    Weights,
+    WordWeights,
+    can_be_weighed,
+    chance,
+    features,
+    hash_of,
+    likeness,
+    together,
+)
 from libravdb_memory.elevating import bundled_weights
 
-PLAIN = Weights({"w:never": 4.0, "w:yesterday": -4.0}, -1.0, (1.0, -1.0), 0.5, "sha256:none")
+WORDS = WordWeights.of({hash_of("w:never"): 4.0, hash_of("w:yesterday"): -4.0})
+PLAIN = Weights(WORDS, -1.0, (1.0, -1.0), 0.5, "sha256:none")
 
 
 @given(st.floats(allow_nan=False), st.floats(allow_nan=False))
@@ -54,6 +67,17 @@ def test_words_weigh_for_and_against() -> None:
     assert told == PLAIN.words_bias
 
 
+def test_forms_of_a_word_share_its_beginning_and_letters_are_words_where_no_spaces_part_them() -> None:
+    assert {"b:verw"} <= features("bitte verwenden") & features("er verwendet es")
+    assert {"w:不", "w:不 要"} <= features("请不要用表格。")
+
+
+def test_a_feature_without_a_weight_weighs_nothing_wherever_its_hash_would_lie() -> None:
+    weights = WordWeights.of({hash_of("w:never"): 4.0})
+    assert weights.total(["w:never", *(f"w:{number}" for number in range(1000))]) == 4.0
+    assert weights.total([]) == 0.0
+
+
 def test_a_curly_apostrophe_weighs_as_a_straight_one() -> None:
     assert features("We don’t do that.") == features("We don't do that.")
 
@@ -84,7 +108,7 @@ def test_the_weights_that_are_shipped_tell_rules_from_tales(sentence: str, least
 def test_the_weights_that_are_shipped_were_learned_from_what_is_there() -> None:
     from tools.train_guidance import WEIGHTS
 
-    assert f'"learned_from":"{learned_from()}"' in WEIGHTS.read_text("utf-8"), "run tools/train_guidance.py"
+    assert str(np.load(WEIGHTS)["learned_from"]) == learned_from(), "run tools/train_guidance.py"
 
 
 def test_the_weights_that_are_shipped_are_for_the_bundled_model() -> None:

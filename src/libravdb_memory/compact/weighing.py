@@ -1,24 +1,31 @@
 """How far a sentence is worded like a rule, by weights that were learned from rules and from turns that look like them.
 
-    words      the sentence's words, pairs of words, and its shape: function words with everything else left blank
+    words      the sentence's words and their beginnings, pairs of words, and its shape: function words with everything
+               else left blank; where words are not parted by spaces, every letter is a word
     likeness   sigmoid of the sum of the weights of what occurs, shared among all that could have occurred
     meaning    the same of the sentence's vector, known for one embedding space only
     both       the two sums, by the share of each
     chance     the more a turn says, the likelier some part of it is worded like a rule by chance: less for each part
 
 Laws: pure, deterministic, linear; no more than `SENTENCE_READ` characters are read. Weights are data: they can be
-learned anew without a change here, as long as `features` stays what it is.
+learned anew without a change here, as long as `features` and `hash_of` stay what they are.
 """
 
 from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping, Sequence
+import zlib
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import TYPE_CHECKING
 
 from libravdb_memory.compact.standing import SENTENCE_READ
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
 AGAINST, HINT, ALONE = 0.32, 0.5, 0.78
 """Likeness by words below which they speak against a rule, from which meaning is asked, from which it need not be."""
@@ -28,7 +35,10 @@ _CHANCE, _USUAL_PARTS = 0.5, 4
 
 FEWEST = 4
 """Words and stops that make a sentence worth weighing."""
-_TOKEN = re.compile(r"[^\W\d_]+(?:'[^\W\d_]+)?|\d+|[?!:;,.\"`]")
+_UNPARTED = "\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af"
+_TOKEN = re.compile(rf"[{_UNPARTED}]|[^\W\d_{_UNPARTED}]+(?:'[^\W\d_{_UNPARTED}]+)?|\d+|[?!:;,.\"`。、？！]")
+_BEGINNING = 4
+"""Letters that the forms of one word mostly share."""
 _LONGEST_SHAPE = 3
 _WORDS_EACH, _LONGEST = 4, 6
 _KEPT = frozenset(
@@ -47,11 +57,40 @@ _KEPT = frozenset(
 """Words that a shape keeps."""
 
 
+def hash_of(feature: str) -> int:
+    return zlib.crc32(feature.encode("utf-8", "surrogatepass"))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class WordWeights:
+    """The weight of each feature, by its hash: names would fill ten times the memory. Hashes are in order. Of the
+    features that have no weight, one in some ten thousand is taken for another."""
+
+    hashes: NDArray[np.uint32]
+    weights: NDArray[np.float16]
+
+    @classmethod
+    def of(cls, weights: Mapping[int, float]) -> WordWeights:
+        import numpy as np
+
+        hashes = sorted(weights)
+        return cls(np.array(hashes, np.uint32), np.array([weights[each] for each in hashes], np.float16))
+
+    def total(self, found: Iterable[str]) -> float:
+        """Exactly rounded: the order does not matter."""
+        import numpy as np
+
+        wanted = np.array([hash_of(each) for each in found], np.uint32)
+        places = np.minimum(np.searchsorted(self.hashes, wanted), len(self.hashes) - 1)
+        known = self.hashes[places] == wanted
+        return math.fsum(self.weights[places[known]].tolist())
+
+
 @dataclass(frozen=True, slots=True)
 class Weights:
     """`vector` has a weight for each dimension of the embedding space whose fingerprint is `space`."""
 
-    words: Mapping[str, float]
+    words: WordWeights
     words_bias: float
     vector: tuple[float, ...]
     vector_bias: float
@@ -59,7 +98,7 @@ class Weights:
 
     def of_words(self, sentence: str) -> float:
         found = features(sentence)
-        return self.words_bias + sum(self.words.get(each, 0.0) for each in found) / math.sqrt(len(found))
+        return self.words_bias + self.words.total(found) / math.sqrt(len(found))
 
     def of_vector(self, vector: Sequence[float]) -> float:
         pairs = zip(self.vector, vector, strict=True)
@@ -91,9 +130,10 @@ def features(sentence: str) -> frozenset[str]:
     shape = ["^", *map(_shape_of, words), "$"]
     runs = {" ".join(shape[at : at + n]) for n in range(1, _LONGEST_SHAPE + 1) for at in range(len(shape) - n + 1)}
     pairs = {f"w:{one} {two}" for one, two in pairwise(words)}
+    beginnings = {f"b:{word[:_BEGINNING]}" for word in words if len(word) > _BEGINNING + 1}
     first = {f"^w:{word}" for word in words[:1]}
     length = f"len:{min(len(words) // _WORDS_EACH, _LONGEST)}"
-    return frozenset({*runs, *pairs, *first, *(f"w:{word}" for word in words), length})
+    return frozenset({*runs, *pairs, *beginnings, *first, *(f"w:{word}" for word in words), length})
 
 
 def _shape_of(word: str) -> str:
