@@ -55,8 +55,8 @@ TALKED = 0.5
 """What an example counts that nobody labelled; others count 1."""
 SHIFT = 0.4
 """Added to both sums: the lower it is, the fewer rules and the fewer other turns are kept. With the turns of a quarter
-of the writers left out each time, 77% of the rules of those who write English were kept and 8 to 9% of their other turns,
-half of which were written to be mistaken for rules."""
+of the writers left out each time, 77% of the rules of those who write English were kept and 8 to 9% of their other
+turns, half of which were written to be mistaken for rules."""
 MAYBE = 1.0
 """Sentences of the talk that a first fit puts above this may be rules after all; they are left out."""
 OVERLAP = 0.6
