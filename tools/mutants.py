@@ -615,6 +615,8 @@ MUTANTS: tuple[tuple[str, str, str], ...] = (
     ("nimble.py", "        if wanted.is_set():\n            ended.wait()\n", ""),
     ("nimble.py", "        if wanted.is_set():\n            _go_behind", "        if True:\n            _go_behind"),
     ("nimble.py", "            _go_behind_others()\n", ""),
+    ("nimble.py", " and not _is_crowded()", ""),
+    ("nimble.py", "[0] >= processors()", "[0] > processors()"),
     ("engines/places.py", "self._queue[0] is ticket and ", ""),
     ("engines/places.py", "self._processors - 1 if arriving else", "self._processors if arriving else"),
     ("engines/places.py", "max(1, self._processors - 1 if", "max(0, self._processors - 1 if"),

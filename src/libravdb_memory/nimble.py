@@ -3,8 +3,8 @@
 A thread that computes keeps Python's interpreter lock for 5 ms at a time, and storing a turn needs the lock several
 times over; it keeps a processor, too, which storing a turn wants anew after each wait for the disk. Laws: while any
 such work runs, threads take turns fifty times as often; afterwards as before. The work itself is done by a thread that
-waits for a processor longer than others do, and not for ever, for it may hold a lock that they need. Who is interrupted
-while waiting for it waits until it has given up.
+waits for a processor longer than others do, unless every processor was wanted already: then it could wait for long
+while it holds a lock that they need. Who is interrupted while waiting for it waits until it has given up.
 """
 
 from __future__ import annotations
@@ -16,6 +16,8 @@ import threading
 from collections.abc import Callable, Generator
 from contextlib import contextmanager, suppress
 from typing import TypeVar
+
+from libravdb_memory.engines.places import processors
 
 T = TypeVar("T")
 
@@ -77,6 +79,14 @@ def aside(work: Callable[[], T], give_up: Callable[[], None]) -> T:
 
 def _go_behind_others() -> None:
     """Linux has a niceness for each thread; it cannot be taken back, so this is for threads that end."""
-    if sys.platform == "linux":
+    if sys.platform == "linux" and not _is_crowded():
         with suppress(OSError):
             os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), _NICE)
+
+
+def _is_crowded() -> bool:
+    """Whether in the last minute as many wanted a processor as there are; so it is taken to be where nobody knows."""
+    try:
+        return os.getloadavg()[0] >= processors()
+    except OSError:
+        return True

@@ -7,10 +7,11 @@ import os
 import signal
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import pytest
 
+from libravdb_memory.engines.places import processors
 from libravdb_memory.nimble import aside, nimble
 
 
@@ -43,12 +44,29 @@ def test_work_aside_answers_and_raises_as_if_it_were_done_here() -> None:
         aside(lambda: int("whatever"), lambda: None)
 
 
+def niceness() -> int:
+    return os.getpriority(os.PRIO_PROCESS, threading.get_native_id())
+
+
+def unknown() -> tuple[float, float, float]:
+    raise OSError("nobody knows")
+
+
 @pytest.mark.skipif(sys.platform != "linux", reason="elsewhere a thread has no niceness of its own")
-def test_work_aside_goes_behind_others_and_leaves_them_as_they_are() -> None:
-    before = os.getpriority(os.PRIO_PROCESS, threading.get_native_id())
-    beside = aside(lambda: os.getpriority(os.PRIO_PROCESS, threading.get_native_id()), lambda: None)
-    assert beside == max(before, 10)
-    assert os.getpriority(os.PRIO_PROCESS, threading.get_native_id()) == before
+def test_work_aside_goes_behind_others_and_leaves_them_as_they_are(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(os, "getloadavg", lambda: (processors() - 0.5, 99.0, 99.0))
+    before = niceness()
+    assert aside(niceness, lambda: None) == max(before, 10)
+    assert niceness() == before
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere a thread has no niceness of its own")
+@pytest.mark.parametrize("load", [lambda: (float(processors()), 0.0, 0.0), unknown])
+def test_where_every_processor_is_wanted_already_it_does_not_fall_behind_with_a_lock_in_its_hands(
+    load: Callable[[], tuple[float, float, float]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(os, "getloadavg", load)
+    assert aside(niceness, lambda: None) == niceness()
 
 
 @pytest.fixture

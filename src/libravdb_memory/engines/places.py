@@ -89,12 +89,12 @@ class Places:
         return max(1, self._processors - 1 if arriving else self._processors)
 
 
-def _processors() -> int:
+def processors() -> int:
     """Those that this process may use, where that can be told."""
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
 
 
-places = Places(_processors())
+places = Places(processors())
 """The processors are one machine's, so their places are too."""
