@@ -17,8 +17,6 @@ from collections.abc import Callable, Generator
 from contextlib import contextmanager, suppress
 from typing import TypeVar
 
-from libravdb_memory.engines.places import processors
-
 T = TypeVar("T")
 
 _TURN_S = 0.0001
@@ -87,6 +85,6 @@ def _go_behind_others() -> None:
 def _is_crowded() -> bool:
     """Whether in the last minute as many wanted a processor as there are; so it is taken to be where nobody knows."""
     try:
-        return os.getloadavg()[0] >= processors()
+        return os.getloadavg()[0] >= (os.cpu_count() or 1)
     except OSError:
         return True

@@ -39,7 +39,7 @@ class Runner:
         return self.running.wait(_LONG_S)
 
     def waits(self) -> bool:
-        return not self.running.wait(0.05)
+        return not self.running.wait(0.02)
 
     def still_runs(self) -> bool:
         return self._thread.is_alive()
@@ -54,13 +54,15 @@ def in_turn(places: Places, *works: Work) -> list[Runner]:
     """Each comes after the one before it runs or waits."""
     runners: list[Runner] = []
     for work in works:
+        waiting = len(places._queue)
         runners.append(Runner(places, work))
-        runners[-1].running.wait(0.05)
+        while not runners[-1].running.wait(0.001) and len(places._queue) == waiting:
+            pass
     return runners
 
 
 def test_as_many_run_as_there_are_processors_and_the_others_in_the_order_they_came() -> None:
-    runners = in_turn(Places(2, Clock()), "later", "later", "later", "later")
+    runners = in_turn(Places(lambda: 2, Clock()), "later", "later", "later", "later")
     assert [runner.running.is_set() for runner in runners] == [True, True, False, False]
     runners[1].end()
     assert runners[2].runs() and runners[3].waits()
@@ -72,7 +74,7 @@ def test_as_many_run_as_there_are_processors_and_the_others_in_the_order_they_ca
 
 def test_while_turns_arrive_one_processor_is_left_to_whoever_stores_them() -> None:
     clock = Clock()
-    places = Places(3, clock)
+    places = Places(lambda: 3, clock)
     runners = in_turn(places, "arriving", "later", "later")
     assert [runner.running.is_set() for runner in runners] == [True, True, False]
     runners[0].end()
@@ -84,8 +86,42 @@ def test_while_turns_arrive_one_processor_is_left_to_whoever_stores_them() -> No
         runner.end()
 
 
+def test_when_nothing_arrives_any_more_nobody_waits_for_a_run_to_end() -> None:
+    places = Places(lambda: 2)
+    first, arriving, third = in_turn(places, "later", "arriving", "later")
+    assert first.runs()
+    assert arriving.runs(), "after a moment, whatever the first does"
+    arriving.end()
+    assert third.runs()
+    for runner in (first, third):
+        assert runner.still_runs()
+        runner.end()
+
+
+def test_what_arrives_waits_no_longer_than_a_moment_even_for_the_only_processor() -> None:
+    places = Places(lambda: 1)
+    busy, waiting, arriving = in_turn(places, "later", "later", "arriving")
+    assert arriving.runs()
+    assert busy.still_runs() and waiting.waits()
+    for runner in (arriving, busy, waiting):
+        runner.end()
+
+
+def test_how_many_processors_there_are_is_asked_each_time() -> None:
+    allowed = [1]
+    places = Places(lambda: allowed[0], Clock())
+    first, second, third = in_turn(places, "later", "later", "later")
+    assert second.waits()
+    allowed[0] = 2
+    first.end()
+    assert second.runs() and third.runs()
+    for runner in (second, third):
+        assert runner.still_runs()
+        runner.end()
+
+
 def test_with_a_single_processor_one_runs_even_while_turns_arrive() -> None:
-    first, second = in_turn(Places(1, Clock()), "arriving", "later")
+    first, second = in_turn(Places(lambda: 1, Clock()), "arriving", "later")
     assert first.runs() and second.waits()
     first.end()
     assert second.runs()
@@ -93,7 +129,7 @@ def test_with_a_single_processor_one_runs_even_while_turns_arrive() -> None:
 
 
 def test_whoever_answers_somebody_never_waits() -> None:
-    places = Places(1, Clock())
+    places = Places(lambda: 1, Clock())
     busy = in_turn(places, "arriving")[0]
     assert busy.runs()
     with places.one(), places.one():
@@ -106,7 +142,7 @@ def test_whoever_answers_somebody_never_waits() -> None:
 
 
 def test_whoever_comes_back_at_once_comes_after_those_who_wait() -> None:
-    places = Places(1, Clock())
+    places = Places(lambda: 1, Clock())
     with places.behind("later"):
         with places.one():
             other = in_turn(places, "later")[0]
@@ -117,15 +153,24 @@ def test_whoever_comes_back_at_once_comes_after_those_who_wait() -> None:
     other.end()
 
 
+def test_in_the_midst_of_background_work_something_can_be_done_at_once() -> None:
+    places = Places(lambda: 1, Clock())
+    busy = in_turn(places, "later")[0]
+    assert busy.runs()
+    with places.behind("later"), places.behind(None), places.one():
+        assert busy.still_runs()
+    busy.end()
+
+
 def test_a_run_that_fails_leaves_its_place() -> None:
-    places = Places(1, Clock())
+    places = Places(lambda: 1, Clock())
     for _ in range(3):
         with pytest.raises(ValueError, match="whatever"), places.behind("later"), places.one():
             raise ValueError("whatever")
 
 
 def test_a_thread_is_in_the_background_until_its_work_there_ends() -> None:
-    places = Places(1, Clock())
+    places = Places(lambda: 1, Clock())
     with places.behind("later"):
         with places.behind("arriving"), places.one():
             pass
@@ -141,11 +186,16 @@ def test_a_thread_is_in_the_background_until_its_work_there_ends() -> None:
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no forks here")
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")
 def test_a_forked_child_does_not_wait_for_who_ran_in_its_parent() -> None:
-    places = Places(1, Clock())
+    places = Places(lambda: 1, Clock())
     runners = in_turn(places, "later", "later")
     assert forked(lambda: in_turn(places, "later")[0].runs())
+    assert forked(lambda: _busy_again(places) and forked(lambda: in_turn(places, "later")[0].runs()))
     for runner in runners:
         runner.end()
+
+
+def _busy_again(places: Places) -> bool:
+    return all(runner.running.is_set() or runner.waits() for runner in in_turn(places, "later", "later"))
 
 
 def forked(check: Callable[[], bool]) -> bool:

@@ -11,8 +11,9 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from libravdb_memory.engines.places import processors
 from libravdb_memory.nimble import aside, nimble
+
+PROCESSORS = os.cpu_count() or 1
 
 
 def test_threads_take_turns_more_often_while_work_runs_and_as_before_afterwards() -> None:
@@ -54,14 +55,14 @@ def unknown() -> tuple[float, float, float]:
 
 @pytest.mark.skipif(sys.platform != "linux", reason="elsewhere a thread has no niceness of its own")
 def test_work_aside_goes_behind_others_and_leaves_them_as_they_are(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(os, "getloadavg", lambda: (processors() - 0.5, 99.0, 99.0))
+    monkeypatch.setattr(os, "getloadavg", lambda: (PROCESSORS - 0.5, 99.0, 99.0))
     before = niceness()
     assert aside(niceness, lambda: None) == max(before, 10)
     assert niceness() == before
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="elsewhere a thread has no niceness of its own")
-@pytest.mark.parametrize("load", [lambda: (float(processors()), 0.0, 0.0), unknown])
+@pytest.mark.parametrize("load", [lambda: (float(PROCESSORS), 0.0, 0.0), unknown])
 def test_where_every_processor_is_wanted_already_it_does_not_fall_behind_with_a_lock_in_its_hands(
     load: Callable[[], tuple[float, float, float]], monkeypatch: pytest.MonkeyPatch
 ) -> None:

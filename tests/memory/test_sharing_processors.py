@@ -26,7 +26,7 @@ def test_models_of_the_background_never_take_all_processors_while_turns_arrive(
         seen.setdefault(threading.current_thread().name.partition("_")[0], set()).add(work)
         most = max(most, places._taken)
 
-    monkeypatch.setattr(places, "_processors", 2)
+    monkeypatch.setattr(places, "_count", lambda: 2)
     monkeypatch.setattr(places, "_clock", lambda: 0.0)  # however slow this machine is, turns arrive all the time
     monkeypatch.setattr(places, "_arriving_until", 1.0)
     monkeypatch.setattr(places, "_take", watched)

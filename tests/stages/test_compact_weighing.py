@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import unicodedata
 
 import numpy as np
 import pytest
@@ -76,6 +77,17 @@ def test_a_feature_without_a_weight_weighs_nothing_wherever_its_hash_would_lie()
     weights = WordWeights.of({hash_of("w:never"): 4.0})
     assert weights.total(["w:never", *(f"w:{number}" for number in range(1000))]) == 4.0
     assert weights.total([]) == 0.0
+    assert WordWeights.of({}).total(["w:never"]) == 0.0
+
+
+@pytest.mark.parametrize(
+    "sentence", ["비밀번호는 절대 로그에 남기지 마세요.", "絶対にログに残さないでください。", "nie używaj ż"]
+)
+def test_it_does_not_matter_how_letters_are_composed(sentence: str) -> None:
+    taken_apart = unicodedata.normalize("NFD", sentence)
+    assert taken_apart != sentence
+    assert features(taken_apart) == features(sentence)
+    assert can_be_weighed(taken_apart) == can_be_weighed(sentence)
 
 
 def test_a_curly_apostrophe_weighs_as_a_straight_one() -> None:

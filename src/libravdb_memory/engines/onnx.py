@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING
 
 from libravdb_memory.engines import projection, windows
 from libravdb_memory.engines.manifest import Manifest, read_manifest
+from libravdb_memory.engines.places import places
 from libravdb_memory.engines.profiles import shortening_of
 from libravdb_memory.engines.protocol import EmbeddingSpace, TokenRows
 from libravdb_memory.engines.windows import Window
@@ -152,9 +153,11 @@ class OnnxEmbedder:
         return _Loaded(session, projection.load_projection(self._manifest, session.vocabulary()))
 
     def _try_out(self, session: Session) -> None:
+        """Without a place: whoever answers somebody may be waiting for the model."""
         try:
-            for prefix in {self._manifest.query_prefix, self._manifest.document_prefix}:
-                self._run(list(self._windows("a", prefix, session)), session)
+            with places.behind(None):
+                for prefix in {self._manifest.query_prefix, self._manifest.document_prefix}:
+                    self._run(list(self._windows("a", prefix, session)), session)
         except TextRefusedError as error:
             raise ModelUnavailableError(error.model, error.reason) from error
 

@@ -5,7 +5,8 @@ waits for one of them whenever it has waited for anything else; the more so if t
 interpreter lock was put off for a model.
 
 Laws: background work never runs more models at once than there are processors, and while turns arrive one fewer, if
-that leaves one. Those who wait are served in the order they came. Whoever answers somebody never waits here.
+that leaves one. Those who wait are served in the order they came; turns that arrive wait no longer than a moment,
+whatever the others do. Whoever answers somebody never waits here.
 """
 
 from __future__ import annotations
@@ -13,36 +14,42 @@ from __future__ import annotations
 import os
 import threading
 import time
+import weakref
 from collections import deque
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from typing import Literal, TypeAlias
-
-from libravdb_memory.store.forking import abandon_in_children
 
 Work: TypeAlias = Literal["arriving", "later"]
 """What a thread in the background works at: turns that arrive at this time, or what can be done at any."""
 
 _LINGER_S = 0.25
 """After a turn arrived, the next is expected for so long."""
+_PATIENCE_S = 0.1
+"""What arrives waits no longer for a place: a run may be long, or its thread may be behind others of the machine."""
+
+
+def processors() -> int:
+    """Those that this process may use, where that can be told."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
 
 
 class Places:
     """Safe to use from many threads."""
 
-    def __init__(self, processors: int, clock: Callable[[], float] = time.monotonic) -> None:
-        self._processors = processors
+    def __init__(self, count: Callable[[], int] = processors, clock: Callable[[], float] = time.monotonic) -> None:
+        self._count = count
         self._clock = clock
         self._arriving_until = clock()
-        self._taken = 0
-        self._changed = threading.Condition()
-        self._queue: deque[object] = deque()
         self._working = threading.local()
-        abandon_in_children(self)
+        self._forget()
+        _empty_in_children(self)
 
     @contextmanager
-    def behind(self, work: Work) -> Generator[None]:
-        """What this thread does meanwhile is done in the background."""
+    def behind(self, work: Work | None) -> Generator[None]:
+        """What this thread does meanwhile is done in the background; None: is not, whatever it was."""
         before: Work | None = getattr(self._working, "at", None)
         self._working.at = work
         try:
@@ -65,36 +72,54 @@ class Places:
                 self._taken -= 1
                 self._changed.notify_all()
 
-    def abandon(self) -> None:
-        """In a forked child: whoever had a place is not there to leave it."""
+    def _forget(self) -> None:
+        """In a forked child whoever had a place is not there to leave it."""
         self._changed = threading.Condition()
-        self._queue = deque()
+        self._queue: deque[object] = deque()
         self._taken = 0
 
     def _take(self, work: Work) -> None:
         ticket = object()
         with self._changed:
+            began = self._clock()
             if work == "arriving":
-                self._arriving_until = self._clock() + _LINGER_S
+                self._arriving_until = began + _LINGER_S
             self._queue.append(ticket)
             try:
-                self._changed.wait_for(lambda: self._queue[0] is ticket and self._taken < self._open())
+                while not self._may_begin(ticket, work, began):
+                    self._changed.wait(self._pause(work, began))
                 self._taken += 1
             finally:
                 self._queue.remove(ticket)
                 self._changed.notify_all()
 
+    def _may_begin(self, ticket: object, work: Work, began: float) -> bool:
+        if work == "arriving" and self._clock() >= began + _PATIENCE_S:
+            return True
+        return self._queue[0] is ticket and self._taken < self._open()
+
+    def _pause(self, work: Work, began: float) -> float | None:
+        """Until time alone may change the answer; None when it cannot."""
+        ends = [began + _PATIENCE_S] if work == "arriving" else []
+        left = [end - self._clock() for end in (*ends, self._arriving_until)]
+        return min((seconds for seconds in left if seconds > 0), default=None)
+
     def _open(self) -> int:
         arriving = self._clock() < self._arriving_until
-        return max(1, self._processors - 1 if arriving else self._processors)
+        return max(1, self._count() - 1 if arriving else self._count())
 
 
-def processors() -> int:
-    """Those that this process may use, where that can be told."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
+def _empty_in_children(made: Places) -> None:
+    """In every generation; what is gone by then needs nothing."""
+    known = weakref.ref(made)
+
+    def forget() -> None:
+        if (there := known()) is not None:
+            there._forget()
+
+    if hasattr(os, "register_at_fork"):
+        os.register_at_fork(after_in_child=forget)
 
 
-places = Places(processors())
+places = Places()
 """The processors are one machine's, so their places are too."""
