@@ -170,14 +170,15 @@ class Elevation:
 
     def _worded_enough(self, text: str, rule: Span, weights: Mapping[Span, float]) -> Sequence[Span]:
         """What is kept of a sentence that was read as a rule: nothing where its words speak against that; where it is
-        long, the clauses that are worded like one."""
+        long, the clauses that are worded like one, or else the one that is most."""
         inside = dict.fromkeys((rule, *clause_spans(text, rule)))
         sums = {span: likeness(weights[span]) for span in inside if span in weights}
         if sums and max(sums.values()) < AGAINST and not is_plain(text[slice(*rule)]):
             return ()
-        is_long = self._counter.count(text[slice(*rule)]) > self._settings.guidance_tokens
-        like = [span for span, how in sums.items() if how >= HINT and span != rule]
-        return like if is_long and like else [rule]
+        clauses = {span: how for span, how in sums.items() if span != rule}
+        if not clauses or self._counter.count(text[slice(*rule)]) <= self._settings.guidance_tokens:
+            return [rule]
+        return [span for span, how in clauses.items() if how >= HINT] or [max(clauses, key=clauses.__getitem__)]
 
     def _shard(self, each: _Read) -> Shard | None:
         turn = each.turn

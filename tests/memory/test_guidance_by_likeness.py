@@ -150,3 +150,19 @@ def test_sentences_that_were_embedded_for_the_summary_are_not_embedded_again() -
     condenser.prepare([View(f"It went well. {MEANT}", "user")], lambda: False)
     assert condenser.sentence_vectors([MEANT]).shape == (1, Counting().space.dimensions)
     assert asked.count(MEANT) == 1
+
+
+@pytest.mark.parametrize("before", [0, 1])
+def test_of_a_long_sentence_that_reads_as_a_rule_the_clause_is_kept_that_is_most_like_one(before: int) -> None:
+    """With more around it no clause is worded like a rule any longer: still not the whole sentence."""
+    rule = "and I prefer combining formulas with small drawings,"
+    sentence = (
+        "I'm trying to understand how to apply conditional probability to dependent events, like drawing two aces in a "
+        f"row from a deck of 52 without replacement, {rule} because last week we had a long talk about it in class and "
+        "the teacher went through the whole thing twice, which helped a lot but also took most of the afternoon"
+    )
+    kept = shard_of("We went to the lake. " * before + sentence, make_embedder())
+    assert kept is not None
+    assert kept.reason == "liking or custom"
+    assert rule in kept.text
+    assert EstimatingCounter().count(kept.text) <= SETTINGS.guidance_tokens
