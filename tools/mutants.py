@@ -629,7 +629,7 @@ MUTANTS: tuple[tuple[str, str, str], ...] = (
     ),
     ("engines/places.py", "self._clock() < self._arriving_until", "True"),
     ("engines/places.py", "            self._working.at = before\n", "            pass\n"),
-    ("engines/places.py", "            there._forget()\n", "            pass\n"),
+    ("engines/places.py", "            there.empty()\n", "            pass\n"),
     ("engines/session.py", "with places.one():", "if True:"),
     ("compacting/covering.py", 'with places.behind("later"):', "if True:"),
     ("indexing.py", 'with places.behind("arriving"):', "if True:"),

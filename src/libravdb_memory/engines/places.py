@@ -44,7 +44,7 @@ class Places:
         self._clock = clock
         self._arriving_until = clock()
         self._working = threading.local()
-        self._forget()
+        self.empty()
         _empty_in_children(self)
 
     @contextmanager
@@ -72,7 +72,7 @@ class Places:
                 self._taken -= 1
                 self._changed.notify_all()
 
-    def _forget(self) -> None:
+    def empty(self) -> None:
         """In a forked child whoever had a place is not there to leave it."""
         self._changed = threading.Condition()
         self._queue: deque[object] = deque()
@@ -115,7 +115,7 @@ def _empty_in_children(made: Places) -> None:
 
     def forget() -> None:
         if (there := known()) is not None:
-            there._forget()
+            there.empty()
 
     if hasattr(os, "register_at_fork"):
         os.register_at_fork(after_in_child=forget)
