@@ -3,8 +3,8 @@
 Both sets are hard on purpose: most rules are said in passing, half of the other turns are traps (rules for others or
 for software, quoted, past, ironic). Only figures were looked at, never which turns failed. Those of `fresh.jsonl` were
 before and after weights were learned, several times, while bounds were chosen on turns of writers left out; those of
-`later.jsonl` once, at the end. The floors are the last figures, rounded down. What is meant by *found*, *elevated* and
-*present*: see `test_returns`.
+`later.jsonl` twice, at the end, and they were the same. The floors are the last figures, rounded down. What is meant
+by *found*, *elevated* and *present*: see `test_returns`.
 """
 
 from __future__ import annotations
