@@ -15,12 +15,15 @@ import sys
 import threading
 from collections.abc import Callable, Generator
 from contextlib import contextmanager, suppress
+from queue import Empty, SimpleQueue
 from typing import TypeVar
 
 T = TypeVar("T")
 
 _TURN_S = 0.0001
 _NICE = 10
+_NOTICE_S = 0.1
+"""An interrupt that comes just before a thread begins to wait goes unnoticed until it waits anew."""
 _lock = threading.Lock()
 _running: list[float] = []
 """The interval that was in force before each piece of work that runs."""
@@ -42,33 +45,44 @@ def nimble() -> Generator[None]:
 
 
 def aside(work: Callable[[], T], give_up: Callable[[], None]) -> T:
-    """What the work answers or raises, done by a thread of its own; `give_up` is to make it end soon."""
+    """What the work answers or raises, done by a thread of its own; `give_up` is to make it end soon.
+
+    Events would do, were it not for interrupts: one that comes inside `Event.set` or `Event.wait` can leave the event
+    locked for ever. A SimpleQueue has no such moment.
+    """
     outcome: list[T] = []
     failure: list[BaseException] = []
-    wanted, go, ended = threading.Event(), threading.Event(), threading.Event()
+    ended: list[bool] = []
+    go, bell = SimpleQueue[bool](), SimpleQueue[None]()
 
     def run() -> None:
-        go.wait()
-        if wanted.is_set():
+        if go.get():
             _go_behind_others()
             try:
                 outcome.append(context.run(work))
             except BaseException as error:  # it is raised in the thread that waits
                 failure.append(error)
-        ended.set()
+        ended.append(True)
+        bell.put(None)
+
+    def until_ended() -> None:
+        while not ended:
+            with suppress(Empty):
+                bell.get(timeout=_NOTICE_S)
 
     context = contextvars.copy_context()
     thread = threading.Thread(target=run, name="libravdb-aside", daemon=True)
+    begun = False
     try:
         thread.start()
-        wanted.set()  # an interrupt may come before the thread is known to have started: then nothing is done
-        go.set()
-        ended.wait()
+        begun = True  # an interrupt may come before the thread is known to have started: then nothing is done
+        go.put(True)
+        until_ended()
     except BaseException:
         give_up()
-        go.set()
-        if wanted.is_set():
-            ended.wait()
+        go.put(False)
+        if begun:
+            until_ended()
         raise
     if failure:
         raise failure[0]

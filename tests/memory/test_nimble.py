@@ -79,12 +79,14 @@ def interruptible() -> Iterator[None]:
 
 
 @pytest.mark.usefixtures("interruptible")
-def test_who_is_interrupted_waits_until_the_work_has_given_up() -> None:
+@pytest.mark.parametrize("unnoticed", [False, True])
+def test_who_is_interrupted_waits_until_the_work_has_given_up(unnoticed: bool) -> None:
+    """An interrupt that another thread takes wakes nobody, as does one that comes just before the wait begins."""
     given_up, told = threading.Event(), list[bool]()
     waiting = threading.get_ident()
 
     def work() -> None:
-        signal.pthread_kill(waiting, signal.SIGINT)
+        signal.pthread_kill(threading.get_ident() if unnoticed else waiting, signal.SIGINT)
         told.append(given_up.wait(30))
 
     with pytest.raises(KeyboardInterrupt):
