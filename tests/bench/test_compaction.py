@@ -183,7 +183,9 @@ def test_the_share_of_facts_counts_those_that_the_summary_holds() -> None:
 
 
 def test_a_turn_counts_as_reached_only_with_its_exact_words() -> None:
-    user = speaking(a="one", b="two", c="three", d="four")
-    bare = Turn("c", "three", "user-1", "session", "user", 1)
-    found = reached([user], {"user-1": session_of({"a": "one", "b": "TWO"}, "all", bare)})
+    said = {"a": "one", "b": "two", "c": "the password is [masked: password]", "d": "four"}
+    stored = [Turn(id, text, "user-1", "session", "user", 1) for id, text in said.items()]
+    before, after = Compacted((), (), tuple(stored)), session_of({"a": "one", "b": "TWO"}, "all", stored[2])
+    user = speaking(a="one", b="two", c="the password is hunter2", d="four")
+    found = reached([user], {"user-1": before}, {"user-1": after})
     assert found["value"] == found["of_all_turns"] == 0.5 and found["met"] is False

@@ -61,13 +61,16 @@ def facts_of_folds(session: Compacted) -> dict[str, Any]:
     return _folds([each for each in session.summaries if each.node.level > 1])
 
 
-def reached(users: Sequence[Speaking], sessions: Mapping[str, Compacted]) -> dict[str, Any]:
-    """The share of gold turns that can be had again, word for word, from the roots; and of all turns."""
+def reached(
+    users: Sequence[Speaking], before: Mapping[str, Compacted], sessions: Mapping[str, Compacted]
+) -> dict[str, Any]:
+    """The share of gold turns that can be had again, word for word as they were stored, from the roots; and of all
+    turns. `before` are the sessions with nothing compacted."""
     gold = everything = found = found_gold = 0
     for user in users:
-        exact = sessions[user.user].reachable
+        stored, exact = before[user.user].reachable, sessions[user.user].reachable
         wanted = {turn for question in user.conversation.questions for turn in question.gold}
-        back = {turn.id for turn in user.turns.values() if exact.get(turn.id) == turn.text}
+        back = {turn for turn in user.turns if turn in stored and exact.get(turn) == stored[turn]}
         everything, found = everything + len(user.turns), found + len(back)
         gold, found_gold = gold + len(wanted), found_gold + len(wanted & back)
     return figures.at_least(found_gold / gold, 1.0, gold_turns=gold, of_all_turns=found / everything)

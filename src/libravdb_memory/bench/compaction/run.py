@@ -46,6 +46,7 @@ class Options:
 class _Measured:
     before: list[Answered]
     after: list[Answered]
+    uncompacted: Mapping[str, Compacted]
     sessions: Mapping[str, Compacted]
     compactions: list[Compaction]
     rules: Mapping[str, Mapping[str, str]]
@@ -91,6 +92,7 @@ def _measured(config: Config, folder: Path, users: Sequence[Speaking], stage: St
             memory.reindex(progress)
         memory.wait()
         memory.backup(copied)
+        uncompacted = {user.user: compacted(memory, user.user) for user in users if user.turns}
         with stage("asking", "questions") as progress:
             first = Asking(memory, {})
             before = list(first.answers(users, progress))
@@ -106,7 +108,7 @@ def _measured(config: Config, folder: Path, users: Sequence[Speaking], stage: St
             second = Asking(memory, sessions)
             after = list(second.answers(users, progress))
     rules = _rules(copied, config, users)
-    return _Measured(before, after, sessions, compactions, rules, first.degraded + second.degraded)
+    return _Measured(before, after, uncompacted, sessions, compactions, rules, first.degraded + second.degraded)
 
 
 def _rules(path: Path, config: Config, users: Iterable[Speaking]) -> dict[str, dict[str, str]]:
@@ -131,7 +133,7 @@ def _quality(users: Sequence[Speaking], measured: _Measured) -> dict[str, Any]:
         "points_lost_in_contexts": {
             f"{name}@{budget}": _lost(compared, name, budget) for name in FROM for budget in BUDGETS
         },
-        "reached_by_expansion": reached(users, measured.sessions),
+        "reached_by_expansion": reached(users, measured.uncompacted, measured.sessions),
         f"search_R@{DEPTH}": {"before": compared[f"R@{DEPTH}"]["old"], "after": compared[f"R@{DEPTH}"]["new"]},
         "facts_kept": facts_kept(measured.sessions.values(), measured.rules),
         "compacted": {
