@@ -31,6 +31,7 @@ STATIC = [
 ]
 WHEEL = Check("wheel (empty environment)", [sys.executable, str(ROOT / "tools" / "wheel_check.py")])
 TESTS = "tests (pytest)"
+TESTING_S = 2400  # three times what it takes: beyond that something hangs
 
 
 def main() -> int:
@@ -72,7 +73,7 @@ def all_checks(runner: Runner, artefacts: Path) -> Iterator[Outcome]:
     fetching = [(suite, runner.start(suite.fetching)) for suite in suites(artefacts)]
     yield from map(plain, runner.run_beside(STATIC, 2))
     yield plain(runner.run(WHEEL))
-    yield plain(runner.run(Check(TESTS, pytest)))
+    yield plain(runner.run(Check(TESTS, pytest, TESTING_S)))
     for suite, fetched in fetching:
         yield played(suite, runner.finish(fetched), runner.run)
 
