@@ -11,8 +11,9 @@ import pytest
 from libravdb_memory import Config, Memory
 from libravdb_memory.lineage import Branch
 from libravdb_memory.model import Draft, Turn
-from libravdb_memory.namespaces import history_of, summaries_of
+from libravdb_memory.namespaces import guidance_of, history_of, summaries_of
 from libravdb_memory.shards import Shard
+from libravdb_memory.store.paging import every
 from libravdb_memory.store.protocol import Key, Link, Put, Remove, Write
 from libravdb_memory.summaries import Node, draft_of
 
@@ -150,3 +151,30 @@ def test_a_summary_that_is_wrong_is_found_with_the_command_that_mends_it(memory:
     assert all("compact --rebuild" in problem.remedy for problem in problems if problem.kind == "lineage")
     memory.compact(user="ada", session="s", rebuild=True)
     assert memory.verify().ok
+
+
+def test_a_rule_that_was_damaged_stands_again_after_a_rebuild(memory: Memory) -> None:
+    said = "Never light the lantern before the harbour gate is closed."
+    with_rule = [said, *(f"barge {number} went out at {number + 3} with the tide" for number in range(12))]
+    for number, text in enumerate(with_rule):
+        memory.ingest(text, user="ada", session="ruled", id=f"r{number}")
+    assert memory.compact(user="ada", session="ruled").guidance == 1
+    [rule] = every(memory._store, guidance_of("ada"))
+    damaged = Draft(rule.collection, rule.id, "Never mind.", rule.metadata, rule.ts, rule.group)
+    memory._store.commit([Put(damaged, replace=True)])
+    assert not memory.verify().ok
+    assert memory.compact(user="ada", session="ruled", rebuild=True).guidance == 1
+    assert [rule.text for rule in every(memory._store, guidance_of("ada"))] == [said]
+    assert memory.verify().ok
+
+
+def test_a_rebuild_that_only_takes_away_says_so(memory: Memory, tmp_path: Path, hashed: Config) -> None:
+    before = memory.history(user="ada", session="s")
+    assert any(isinstance(entry, Branch) for entry in before.entries)
+    memory.close()
+    with Memory.open(tmp_path / "store", config=hashed) as larger_tail:
+        done = larger_tail.compact(user="ada", session="s", rebuild=True)
+        assert not done.summaries and "taken away" in done.reason and "behind the tail" in done.reason
+        entries = larger_tail.history(user="ada", session="s").entries
+        assert [entry.id for entry in entries if isinstance(entry, Turn)] == [f"t{number}" for number in range(TURNS)]
+        assert "taken away" not in larger_tail.compact(user="ada", session="s", rebuild=True).reason

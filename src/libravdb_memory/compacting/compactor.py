@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Generator
+from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 
 from libravdb_memory.assemble.budget import AssemblySettings
@@ -24,7 +24,7 @@ from libravdb_memory.excluding import Excluding, OvertakenError
 from libravdb_memory.namespaces import guidance_of, summaries_of
 from libravdb_memory.nimble import aside, nimble
 from libravdb_memory.store.paging import every
-from libravdb_memory.store.protocol import Equals, Key, Progress, Remove, Store, Write
+from libravdb_memory.store.protocol import Equals, Key, Progress, Remove, Store
 from libravdb_memory.tokens import TokenCounter
 from libravdb_memory.verifying import wrong_rule
 
@@ -97,10 +97,10 @@ def _compacted(parts: Parts, job: Job, rebuild: bool) -> Compaction:
     writing = Writing(parts, job)
     covering = Covering(parts, job, writing)
     folding = Folding(parts, job, writing, covering.said)
-    ended_early = ""
+    ended_early, removals = "", _removals(parts.store, job) if rebuild else []
     try:
         if rebuild:
-            writing.hold_back(_removals(parts.store, job))
+            writing.hold_back(removals)
         covering.run()
         folding.run()
     except (OvertakenError, StaleVersionError):
@@ -115,11 +115,20 @@ def _compacted(parts: Parts, job: Job, rebuild: bool) -> Compaction:
         folds=folding.folds,
         guidance=covering.guidance,
         declined=(*covering.declined(), *folding.declined),
-        reason=ended_early or covering.reason,
+        reason=ended_early or _reason(covering, removals, job),
     )
 
 
-def _removals(store: Store, job: Job) -> list[Write]:
+def _reason(covering: Covering, removals: Sequence[Remove], job: Job) -> str:
+    """Where a rebuild took summaries away and made none, it says so."""
+    gone = sum(removal.key.collection == summaries_of(job.namespace) for removal in removals)
+    if not gone or covering.summaries:
+        return covering.reason
+    made = covering.reason or "none could be made anew"
+    return f"{made}; what there was ({gone:,}) is taken away, and every turn stands for itself again"
+
+
+def _removals(store: Store, job: Job) -> list[Remove]:
     """Of every summary of the session, and of rules that are not what a turn says; other rules stay."""
     mine = Equals("group", job.session)
     rules = every(store, guidance_of(job.namespace), mine)

@@ -73,7 +73,7 @@ class Covering:
             self._cover_clusters(clusters)
             again = self._planned()[0] if len(self._summaries) > before else []
             clusters = [records for records in again if not self._was_declined(records)]
-        self._writing.swap()
+        self.guidance += self._writing.swap()
         self._job.tell(self._done, self._done)
 
     def declined(self) -> tuple[Declined, ...]:

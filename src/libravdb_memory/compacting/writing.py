@@ -48,6 +48,8 @@ class Writing:
         found = parts.store.get(self._state)
         self._version = 0 if found is None else found.version
         self._instead: list[Write] | None = None
+        self._kept_back: list[Write] = []
+        self._removals: Sequence[Write] = ()
         self._has_written = False
 
     @property
@@ -56,13 +58,14 @@ class Writing:
         return self._instead is not None
 
     def hold_back(self, removals: Sequence[Write]) -> None:
-        """From now on summaries wait, to be written by `swap` in one commit with these removals."""
-        self._instead = list(removals)
+        """From now on summaries and guidance wait, to be written by `swap` in one commit behind these removals."""
+        self._instead, self._removals = [], removals
 
-    def swap(self) -> None:
-        if self._instead:
-            self._write([*self._instead, self._next_state()], 0)
-        self._instead = None
+    def swap(self) -> int:
+        """Write what was held back. How many pieces of guidance among it are new."""
+        summaries, self._instead = self._instead or [], None
+        writes = [*self._removals, *self._kept_back, *summaries]
+        return self._write([*writes, self._next_state()], len(self._kept_back)) if writes else 0
 
     def finish(self) -> None:
         """All that was written is on disk when this returns."""
@@ -115,6 +118,9 @@ class Writing:
 
     def keep(self, guidance: Sequence[Write]) -> int:
         """Write guidance alone. How many pieces of it are new."""
+        if self._instead is not None:
+            self._kept_back += guidance
+            return 0
         return self._write(guidance, len(guidance)) if guidance else 0
 
     def _commit(self, writes: Sequence[Write]) -> Commit:
