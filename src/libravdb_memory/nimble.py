@@ -18,6 +18,8 @@ from contextlib import contextmanager, suppress
 from queue import Empty, SimpleQueue
 from typing import TypeVar
 
+from libravdb_memory.engines.places import processors
+
 T = TypeVar("T")
 
 _TURN_S = 0.0001
@@ -93,12 +95,13 @@ def _go_behind_others() -> None:
     """Linux has a niceness for each thread; it cannot be taken back, so this is for threads that end."""
     if sys.platform == "linux" and not _is_crowded():
         with suppress(OSError):
-            os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), _NICE)
+            mine = threading.get_native_id()
+            os.setpriority(os.PRIO_PROCESS, mine, max(os.getpriority(os.PRIO_PROCESS, mine), _NICE))
 
 
 def _is_crowded() -> bool:
     """Whether in the last minute as many wanted a processor as there are; so it is taken to be where nobody knows."""
     try:
-        return os.getloadavg()[0] >= (os.cpu_count() or 1)
+        return os.getloadavg()[0] >= processors()
     except OSError:
         return True

@@ -143,15 +143,16 @@ class Overflow:
         """Until too little has piled up; what was declined does not count until more comes."""
         mine, compactor = (namespace, session), self._compactor()
         while not self._stopping:
-            piled = max(compactor.waiting_tokens(namespace, session) - self._left.get(mine, 0), 0)
-            if piled < self._trigger:
+            waiting = compactor.waiting_tokens(namespace, session)
+            left = min(self._left.get(mine, 0), waiting)  # what was declined may have been erased since
+            if waiting - left < self._trigger:
                 with self._changed:
-                    self._piled[mine] = piled
+                    self._piled[mine], self._left[mine] = waiting - left, left
                 return
             try:
                 done = compactor.compact(namespace, session, time.time_ns() // 1_000_000, lambda: self._stopping)
             finally:
                 self._stored()
-            self._left[mine] = sum(declined.tokens for declined in done.declined)
+            self._left[mine] = sum(declined.tokens for declined in done.declined if not declined.of_summaries)
             if not done.summaries:
                 return

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from libravdb_memory import lineage
@@ -60,7 +61,7 @@ class Folding:
         )
         if isinstance(condensed, str):
             declined = self._parts.declined_as([(node.id, node.text) for node in nodes], condensed)
-            self.declined = (*self.declined, declined)
+            self.declined = (*self.declined, replace(declined, of_summaries=True))
             return False
         node = self._writing.node(
             condensed,

@@ -13,14 +13,15 @@ CANCELLED = "ended before it was through"
 
 @dataclass(frozen=True, slots=True)
 class Declined:
-    """Turns or summaries that stay as they are: the ids of the first and the last of them, how many, what they cost,
-    and why."""
+    """Turns that stay as they are, or with `of_summaries` summaries that are not folded: the ids of the first and the
+    last of them, how many, what they cost, and why."""
 
     first: str
     last: str
     count: int
     tokens: int
     reason: str
+    of_summaries: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,9 +4,9 @@ A model keeps a processor busy for some 10 ms at a time. If as many run as there
 waits for one of them whenever it has waited for anything else; the more so if the thread that holds Python's
 interpreter lock was put off for a model.
 
-Laws: background work never runs more models at once than there are processors, and while turns arrive one fewer, if
-that leaves one. Those who wait are served in the order they came; turns that arrive wait no longer than a moment,
-whatever the others do. Whoever answers somebody never waits here.
+Laws: background work begins no more runs at once than there are processors, and while turns arrive one fewer, if that
+leaves one; a run is taken to use one processor. Those who wait are served in the order they came. Turns that arrive
+wait no longer than a moment, whatever the others do, and then run beside them. Who answers somebody never waits here.
 """
 
 from __future__ import annotations
@@ -86,27 +86,26 @@ class Places:
                 self._arriving_until = began + _LINGER_S
             self._queue.append(ticket)
             try:
-                while not self._may_begin(ticket, work, began):
-                    self._changed.wait(self._pause(work, began))
+                now = began
+                while not self._may_begin(ticket, work, began, now):
+                    self._changed.wait(self._pause(work, began, now))
+                    now = self._clock()
                 self._taken += 1
             finally:
                 self._queue.remove(ticket)
                 self._changed.notify_all()
 
-    def _may_begin(self, ticket: object, work: Work, began: float) -> bool:
-        if work == "arriving" and self._clock() >= began + _PATIENCE_S:
+    def _may_begin(self, ticket: object, work: Work, began: float, now: float) -> bool:
+        if work == "arriving" and now >= began + _PATIENCE_S:
             return True
-        return self._queue[0] is ticket and self._taken < self._open()
+        arriving = now < self._arriving_until
+        return self._queue[0] is ticket and self._taken < max(1, self._count() - 1 if arriving else self._count())
 
-    def _pause(self, work: Work, began: float) -> float | None:
-        """Until time alone may change the answer; None when it cannot."""
+    def _pause(self, work: Work, began: float, now: float) -> float | None:
+        """Until time alone may change the answer that was given for this moment; None when it cannot."""
         ends = [began + _PATIENCE_S] if work == "arriving" else []
-        left = [end - self._clock() for end in (*ends, self._arriving_until)]
+        left = [end - now for end in (*ends, self._arriving_until)]
         return min((seconds for seconds in left if seconds > 0), default=None)
-
-    def _open(self) -> int:
-        arriving = self._clock() < self._arriving_until
-        return max(1, self._count() - 1 if arriving else self._count())
 
 
 def _empty_in_children(made: Places) -> None:
@@ -122,4 +121,4 @@ def _empty_in_children(made: Places) -> None:
 
 
 places = Places()
-"""The processors are one machine's, so their places are too."""
+"""The processors are shared by all that this process has open, so their places are too."""

@@ -110,13 +110,14 @@ class Expansion(TypedDict):
 
 
 class Declined(TypedDict):
-    """Turns that were not summarised, and why."""
+    """Turns that were not summarised, or summaries that were not folded, and why."""
 
     first: str
     last: str
     count: int
     tokens: int
     reason: str
+    ofSummaries: bool
 
 
 class Compacted(TypedDict):
