@@ -10,14 +10,14 @@ import pytest
 from tests.laws.flaky_summariser import FlakySummariser, use
 
 from libravdb_memory.compact.settings import CompactionSettings
-from libravdb_memory.compacting import CANCELLED
+from libravdb_memory.compacting import CANCELLED, TRIVIAL
 from libravdb_memory.config import Config
 from libravdb_memory.engines.summarising.protocol import Summary, SummaryRequest
 from libravdb_memory.errors import InvalidInputError, NotFoundError
 from libravdb_memory.lineage import Branch
 from libravdb_memory.memory import Memory
 from libravdb_memory.model import Turn
-from libravdb_memory.namespaces import summaries_of
+from libravdb_memory.namespaces import guidance_of, summaries_of
 from libravdb_memory.store.paging import every
 from libravdb_memory.store.protocol import Commit, Store, Write
 from libravdb_memory.summaries import Node
@@ -235,6 +235,43 @@ def test_erasing_a_session_or_a_user_leaves_no_summary_and_no_rule(memory: Memor
     assert not memory._store.collections("summary:")
     assert not memory._store.collections("elevated:")
     assert "breakfast" not in memory.context("Which hotel?", user="ada", session="s", budget=4000).text
+
+
+def test_the_rules_of_turns_that_cannot_be_told_in_less_are_kept_all_the_same(hashed: Config) -> None:
+    """Beside the rule there is nothing that a summary could shorten."""
+    shortest = replace(hashed.assembly, tail_share=0.0)
+    with Memory.open(config=replace(hashed, compaction=SMALL, assembly=shortest)) as memory:
+        memory.ingest("Never book a hotel without breakfast for us.", user="ada", session="s", id="rule")
+        memory.ingest("k", user="ada", session="s", role="assistant")
+        for number in range(4):
+            memory.ingest(said(number), user="ada", session="s")
+        assert memory.wait(60)
+        done = memory.compact(user="ada", session="s")
+        assert not done.summaries
+        assert [(left.first, left.count) for left in done.declined] == [("rule", 2)]
+        assert done.guidance == 1
+        kept = list(every(memory.store, guidance_of("ada")))
+        assert [record.text for record in kept] == ["Never book a hotel without breakfast for us."]
+        assert memory.wait(60), "the rule is embedded"
+        assert "without breakfast" in memory.context("Which hotel?", user="ada", session="new", budget=4000).text
+        again = memory.compact(user="ada", session="s")
+        assert again.declined == done.declined and again.guidance == 0, "it is there already"
+        assert list(every(memory.store, guidance_of("ada"))) == kept and memory.verify().ok
+
+
+def test_the_rule_of_a_turn_that_stands_alone_is_kept_though_it_has_no_summary(hashed: Config) -> None:
+    pairs = replace(SMALL, cluster_target=2)
+    with Memory.open(config=replace(hashed, compaction=pairs, assembly=replace(hashed.assembly, tail_share=0.0))) as m:
+        for number, role in enumerate(("user", "user", "assistant")):
+            m.ingest(said(number), user="ada", session="s", role=role)
+        m.ingest("Never book a hotel without breakfast for us.", user="ada", session="s", id="rule")
+        for number in range(4):
+            m.ingest(said(number), user="ada", session="s")
+        done = m.compact(user="ada", session="s")
+        assert [node.turns for node in done.summaries] == [3]
+        assert [(left.first, left.count, left.reason) for left in done.declined] == [("rule", 1, TRIVIAL)]
+        assert done.guidance == 1
+        assert [rule.text for rule in every(m.store, guidance_of("ada"))] == [m.get("rule", user="ada").text]
 
 
 def test_two_users_with_one_session_name_have_a_history_each(memory: Memory) -> None:

@@ -1,0 +1,176 @@
+"""A session is compacted by itself once enough has piled up behind its tail, and not before: on the whole path, from
+the turn that is stored to the summary that is there."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from libravdb_memory import Config, Memory
+from libravdb_memory.compact.settings import CompactionSettings
+from libravdb_memory.compacting import Compaction, Compactor
+from libravdb_memory.condensing import Cancelled, Condensed, Condenser, Sources
+from libravdb_memory.store.protocol import Progress
+
+DEFAULT = CompactionSettings()
+TAIL = 4
+Opening = Callable[..., Memory]
+
+
+@pytest.fixture
+def opened(tmp_path: Path, hashed: Config) -> Iterator[Opening]:
+    """A memory as it comes, but for the shortest tail, so that what lies behind it can be counted."""
+    memories: list[Memory] = []
+
+    def opening(**settings: int) -> Memory:
+        compaction = replace(hashed.compaction, **settings)
+        config = replace(hashed, compaction=compaction, assembly=replace(hashed.assembly, tail_share=0.0))
+        memories.append(Memory.open(tmp_path / f"store{len(memories)}", config=config))
+        return memories[-1]
+
+    yield opening
+    for memory in memories:
+        memory.close()
+
+
+def say(memory: Memory, *tokens: int) -> None:
+    """A turn of exactly so many tokens each, and whatever that sets off."""
+    for price in tokens:
+        number = memory.status().turns
+        text = (
+            f"Crate {number} went to hall H-{number:03d}; " + "the clerk of the hall wrote it into the book. " * price
+        )
+        memory.ingest(text[: 4 * price - 1] + ".", user="ada", session="s", role="assistant", id=f"t{number}")
+        assert memory._counter.count(memory.get(f"t{number}", user="ada").text) == price
+        assert memory.wait(60, compaction=True)
+
+
+class Watched(Compactor):
+    """How often it was asked to compact, and what came of it."""
+
+    done: list[Compaction]
+
+    def compact(
+        self,
+        namespace: str,
+        session: str,
+        now_ms: int,
+        cancelled: Cancelled,
+        progress: Progress | None = None,
+        *,
+        rebuild: bool = False,
+    ) -> Compaction:
+        self.done.append(super().compact(namespace, session, now_ms, cancelled, progress, rebuild=rebuild))
+        return self.done[-1]
+
+
+def watched(memory: Memory, condenser: type[Condenser] = Condenser) -> list[Compaction]:
+    """The compactions that this memory makes from now on."""
+    parts = memory._compactor()._parts
+    made = Watched(parts.store, parts.embedder, parts.counter, parts.settings, parts.assembly, parts.excluding)
+    made._parts = replace(made._parts, condenser=condenser(parts.embedder, parts.counter, parts.settings, None))
+    made.done = []
+    memory._made = made
+    return made.done
+
+
+def test_two_thousand_tokens_behind_the_tail_start_a_compaction_and_one_fewer_does_not(opened: Opening) -> None:
+    memory = opened()
+    assert memory._config.compaction == DEFAULT and DEFAULT.trigger_tokens == 2000
+    done = watched(memory)
+    say(memory, *[100] * 19, 99, *[100] * TAIL)
+    assert memory._compactor().waiting_tokens("ada", "s") == 1999
+    assert done == [] and memory.status().summaries == 0
+    say(memory, 100)
+    assert [each.turns for each in done] == [21], "all that lay behind the tail by then"
+    assert memory.status().summaries == len(done[0].summaries) == 2
+    assert memory._compactor().waiting_tokens("ada", "s") == 0 and memory.verify().ok
+
+
+def test_exactly_two_thousand_tokens_are_enough(opened: Opening) -> None:
+    memory = opened()
+    done = watched(memory)
+    say(memory, *[100] * (19 + TAIL))
+    assert done == []
+    say(memory, 100)
+    assert [each.turns for each in done] == [20] and done[0].source_tokens >= 2000
+
+
+def test_as_much_again_starts_the_next_and_not_what_is_covered_already(opened: Opening) -> None:
+    memory = opened()
+    done = watched(memory)
+    say(memory, *[100] * (20 + TAIL), *[100] * 19)
+    assert len(done) == 1
+    say(memory, 100)
+    assert [each.turns for each in done] == [20, 20]
+
+
+def test_what_lies_in_the_tail_does_not_start_a_compaction(opened: Opening) -> None:
+    memory = opened()
+    done = watched(memory)
+    say(memory, 1999, *[1500] * TAIL)
+    assert done == [] and memory.status().summaries == 0
+
+
+def test_each_session_piles_up_by_itself(opened: Opening) -> None:
+    memory = opened()
+    done = watched(memory)
+    say(memory, *[100] * (19 + TAIL))
+    for number in range(19 + TAIL):
+        memory.ingest("crate " * 66 + "1234", user="ada", session="another", id=f"other{number}")
+        memory.ingest("crate " * 66 + "1234", user="bruno", session="s", id=f"theirs{number}")
+    assert memory.wait(60, compaction=True)
+    assert done == [] and memory.status().summaries == 0
+
+
+def test_with_a_trigger_of_zero_no_session_is_ever_compacted_by_itself(opened: Opening) -> None:
+    memory = opened(trigger_tokens=0)
+    done = watched(memory)
+    say(memory, *[2000] * (8 + TAIL))
+    assert memory._compactor().waiting_tokens("ada", "s") == 16_000
+    assert done == [] and memory.status().summaries == 0
+    assert memory._overflow._thread is None
+    assert memory.compact(user="ada", session="s").summaries, "when asked, it is"
+
+
+class TurnsOnly(Condenser):
+    """Tells turns in less, but not summaries."""
+
+    def condense(
+        self, sources: Sources, *, with_model: bool, cancelled: Cancelled, folding: bool = False
+    ) -> Condensed | str:
+        if folding:
+            return "summaries are left as they are"
+        return super().condense(sources, with_model=with_model, cancelled=cancelled)
+
+
+class Nothing(Condenser):
+    def condense(
+        self, sources: Sources, *, with_model: bool, cancelled: Cancelled, folding: bool = False
+    ) -> Condensed | str:
+        return "turns are left as they are"
+
+
+def test_turns_that_were_declined_are_not_tried_again_until_as_much_has_come(opened: Opening) -> None:
+    memory = opened()
+    done = watched(memory, Nothing)
+    say(memory, *[100] * (20 + TAIL), *[100] * 19)
+    assert [(len(each.summaries), sum(left.tokens for left in each.declined)) for each in done] == [(0, 2000)]
+    say(memory, 100)
+    assert [sum(left.tokens for left in each.declined) for each in done] == [2000, 4000]
+
+
+def test_summaries_that_could_not_be_folded_do_not_put_off_the_turns_that_come(opened: Opening) -> None:
+    memory = opened(cluster_target=5, fold_tokens=1)
+    done = watched(memory, TurnsOnly)
+    say(memory, *[100] * (20 + TAIL))
+    assert [each.turns for each in done] == [20]
+    assert [left.reason for left in done[0].declined] == ["summaries are left as they are"]
+    assert sum(left.tokens for left in done[0].declined) > 100, "more than a turn"
+    say(memory, *[100] * 19)
+    assert len(done) == 1
+    say(memory, 100)
+    assert [each.turns for each in done] == [20, 20]
