@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from libravdb_memory.compact.plan import Root, due, eligible, folds, plan
+from libravdb_memory.compact.plan import Root, eligible, folds, plan
 from libravdb_memory.compact.settings import CompactionSettings, Rung
 from libravdb_memory.errors import ConfigError
 
@@ -110,29 +110,12 @@ def test_a_bundle_belongs_where_its_first_turn_does() -> None:
     ]
 
 
-def test_a_cluster_of_one_turn_is_trivial_and_one_of_two_is_not() -> None:
-    starts = [0, 1, 1, 3]
-    one, two = plan(ids(4), 4, set(), starts, CompactionSettings(cluster_target=2)).clusters
-    assert not one.trivial and two.trivial
-    assert not plan(ids(2), 2, set(), range(2), SETTINGS).clusters[0].trivial
-
-
 def test_fewer_than_two_turns_are_declined_with_a_reason() -> None:
     assert plan(ids(9), 0, set(), range(9), SETTINGS).declined == (
         "no turn is behind the tail and not yet compacted; 2 are needed"
     )
     assert plan(ids(9), 1, set(), range(9), SETTINGS).declined.startswith("only 1 turn is")
     assert plan(ids(9), 2, set(), range(9), SETTINGS).declined == ""
-
-
-@pytest.mark.parametrize(("tokens", "starts"), [(1999, False), (2000, True), (2001, True), (0, False)])
-def test_a_session_is_due_from_its_trigger_on(tokens: int, starts: bool) -> None:
-    assert due(tokens, SETTINGS) is starts
-
-
-def test_a_trigger_of_zero_never_fires() -> None:
-    assert not due(10**9, CompactionSettings(trigger_tokens=0))
-    assert not due(0, CompactionSettings(trigger_tokens=0))
 
 
 roots = st.lists(st.builds(Root, st.just("s"), st.integers(1, 900), st.integers(1, 4)), max_size=60)

@@ -16,7 +16,6 @@ from libravdb_memory.compact.preserve import (
     Preservation,
     accepted,
     asks_a_model,
-    decay_rate,
     preservation,
     progresses,
     tokens_of,
@@ -66,7 +65,6 @@ def test_confidence_is_the_spaces_alone_or_with_a_fifth_of_the_models() -> None:
     assert found.confidence(0.0) == pytest.approx(0.48)
     assert found.confidence(7.0) == pytest.approx(0.68)
     assert Preservation(-1.0, 0.0).confidence() == 0.0
-    assert decay_rate(0.6) == pytest.approx(0.4) and decay_rate(2.0) == 0.0 and decay_rate(float("nan")) == 1.0
 
 
 @pytest.mark.parametrize(("align", "taken"), [(0.65, True), (0.6499, False), (1.0, True), (-1.0, False)])

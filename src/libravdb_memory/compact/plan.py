@@ -25,14 +25,10 @@ LEAST_TURNS = 2
 
 @dataclass(frozen=True, slots=True)
 class Cluster:
-    """Turns to be summarised as one: their places in the session, ascending. One turn alone is `trivial`: it has no
-    summary and counts as no progress."""
+    """Turns to be summarised as one: their places in the session, ascending. One turn alone has no summary and counts
+    as no progress."""
 
     members: tuple[int, ...]
-
-    @property
-    def trivial(self) -> bool:
-        return len(self.members) < LEAST_TURNS
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,11 +46,6 @@ class Root:
     id: str
     tokens: int
     level: int = 1
-
-
-def due(uncompacted_tokens: int, settings: CompactionSettings) -> bool:
-    """Whether so many tokens since the last compaction start one."""
-    return 0 < settings.trigger_tokens <= uncompacted_tokens
 
 
 def eligible(

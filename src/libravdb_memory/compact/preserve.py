@@ -2,7 +2,6 @@
 
     align = cos(s, centroid of the turns);   cover = mean of max(0, cos(s, t));   space = clamp((align + cover) / 2)
     confidence = space for an extract;  .8·space + .2·model for a model's summary that tells how sure it is
-    decay rate = 1 - confidence
 
 Laws: all of them lie in [0, 1], align in [-1, 1], for every input, vectors of zeros and no numbers included. A model's
 summary is accepted from the least align on; an extract always. A summary replaces its sources only when it is strictly
@@ -53,10 +52,6 @@ def preservation(summary: Vectors, turns: Vectors) -> Preservation:
     said, covered = unit_rows(summary[None, :])[0], unit_rows(turns)
     align = float(unit_rows(covered.mean(axis=0)[None, :])[0] @ said)
     return Preservation(min(max(align, -1.0), 1.0), _unit(float(np.maximum(covered @ said, 0.0).mean())))
-
-
-def decay_rate(confidence: float) -> float:
-    return 1.0 - _unit(confidence)
 
 
 def accepted(method: Method, align: float, settings: CompactionSettings) -> bool:
