@@ -9,9 +9,11 @@ from pathlib import Path
 import apsw
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 from libravdb_memory.model import Draft
 from libravdb_memory.store.protocol import Key, Mark, Put, Selection
+from libravdb_memory.store.settings import StoreSettings
 from libravdb_memory.store.sqlite.store import SqliteStore
 
 SECRETS = ("xylophonequux", "zanzibarwombat", "quetzalfjord")
@@ -72,6 +74,45 @@ def test_erased_text_is_in_no_file_right_after_erase(tmp_path: Path) -> None:
         assert leftovers(tmp_path) == []
         assert store.verify().ok
         assert store.status().records == 40
+
+
+@pytest.mark.parametrize("reopened", [False, True])
+def test_vectors_of_what_is_erased_are_in_no_file_either(tmp_path: Path, reopened: bool) -> None:
+    settings = StoreSettings(exact_limit=500)
+    store = SqliteStore.open(tmp_path / "store", settings=settings)
+    try:
+        store.commit([Put(Draft("history:ada", str(n), f"turn {n}"), append_only=True) for n in range(1200)])
+        space = store.add_space("sha256:one", "one", 48)
+        refs = [item.ref for item in store.unembedded(space, 2000)]
+        rows = np.random.default_rng(5).standard_normal((1200, 48), dtype=np.float32)
+        rows /= np.linalg.norm(rows, axis=1, keepdims=True)
+        store.put_vectors(space, refs, rows)
+        store.activate_space(space)
+        store.search_vectors("history:ada", rows[0], 5)
+        assert store.settle(60)
+        [index] = list(tmp_path.rglob("*.ann"))
+        assert _nearest_code(index, rows[700]) > 0.999 and _nearest_code(index, rows[3]) > 0.999
+        if reopened:
+            store.close()
+            store = SqliteStore.open(tmp_path / "store", settings=settings)
+        store.erase(Selection(keys=(Key("history:ada", "700"),)))
+        store.search_vectors("history:ada", rows[0], 5)
+        assert store.settle(60)
+        if index.exists():
+            assert _nearest_code(index, rows[700]) < 0.99 and _nearest_code(index, rows[3]) > 0.999
+        store.erase(Selection(collections=("history:ada",)))
+        assert store.settle(60) and not list(tmp_path.rglob("*.ann*"))
+    finally:
+        store.close()
+    assert not [file for file in tmp_path.rglob("*") if file.is_file() and rows[700].tobytes() in file.read_bytes()]
+
+
+def _nearest_code(file: Path, vector: NDArray[np.float32]) -> float:
+    """The greatest cosine of the vector to any run of bytes of the file, read as int8."""
+    codes = np.lib.stride_tricks.sliding_window_view(np.frombuffer(file.read_bytes(), np.int8), len(vector))
+    sums = codes @ vector
+    lengths = np.sqrt((codes.astype(np.float32) ** 2).sum(axis=1))
+    return float((sums / np.maximum(lengths, 1.0)).max())
 
 
 def test_replaced_and_removed_text_is_gone_when_the_store_is_closed(tmp_path: Path) -> None:

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from libravdb_memory.store.protocol import Space
 from libravdb_memory.store.settings import StoreSettings
-from libravdb_memory.store.sqlite import schema, vectortable
+from libravdb_memory.store.sqlite import annfile, graph, schema, vectortable
 from libravdb_memory.store.sqlite.vectors import VectorShelf
 
 COLLECTION = 2
@@ -98,6 +98,16 @@ class Table:
             self.writer.executemany("DELETE FROM vector_1 WHERE ref = ?", [(ref,) for ref in refs])
         if told:
             self.shelf.removed(refs)
+
+    def erase(self, refs: Sequence[int]) -> None:
+        self.shelf.forget_files(refs)
+        self.remove(refs, told=False)
+        self.shelf.erased(refs)
+
+    def holds(self, vector: Vectors, scale: float) -> list[str]:
+        """The files in which the vector is, as it is or as the graph has it."""
+        traces = vector.tobytes(), graph.quantise(vector, scale).tobytes()
+        return [path.name for path in self.folder.glob("*") if any(trace in path.read_bytes() for trace in traces)]
 
     def search(
         self, query: Vectors, k: int = 10, eligible: Sequence[int] | None = None, exact: bool = False
@@ -529,6 +539,67 @@ def test_a_dropped_space_leaves_no_file(indexed: tuple[Table, Vectors]) -> None:
     assert not table.file.exists()
     assert table.shelf.describe() == {}
     assert table.shelf.resident_bytes == 0
+
+
+def scale_in(table: Table) -> float:
+    ann = table.shelf._collections[1, COLLECTION].ann
+    assert ann is not None and ann._live is not None
+    return ann._live.graph.contents.scale
+
+
+def test_what_is_erased_is_in_no_file_from_then_on(indexed: tuple[Table, Vectors]) -> None:
+    table, vectors = indexed
+    table.ready()
+    scale = scale_in(table)
+    assert table.holds(vectors[1234], scale) == [table.file.name]
+    table.erase([FIRST + 1234])
+    assert table.holds(vectors[1234], scale) == []
+    assert FIRST + 1234 not in table.search(vectors[1234])[0]
+    table.ready()
+    assert table.file.exists() and table.holds(vectors[1234], scale) == []
+    assert table.holds(vectors[77], scale_in(table)) == [table.file.name], "where to look for a trace"
+    assert table.recall(vectors[::300]) >= 0.99
+    table.erase(range(FIRST, FIRST + 3000))
+    assert table.shelf.settle(60) and not list(table.folder.glob("*"))
+
+
+def test_a_file_that_nobody_has_opened_goes_with_what_is_erased(indexed: tuple[Table, Vectors]) -> None:
+    table, vectors = indexed
+    partial = table.file.with_name(table.file.name + ".tmp")
+    partial.write_bytes(vectors.tobytes())
+    other = table.file.with_name(f"1-{COLLECTION + 10}.ann")
+    other.write_bytes(b"of another collection")
+    table.erase([FIRST + 5])
+    assert list(table.folder.glob("*")) == [other]
+    table.ready()
+    assert table.recall(vectors[::300]) >= 0.99
+
+
+@pytest.mark.parametrize("before", [0, 3000], ids=["first", "merged"])
+def test_what_is_erased_while_a_file_is_made_is_not_in_it(
+    table: Table, before: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    vectors = clustered(7000, 21)
+    if before:
+        table.put(range(FIRST, FIRST + before), vectors[:before])
+        table.ready()
+    erased = threading.Event()
+    write = annfile.write
+
+    def slowly(path: Path, identity: annfile.Identity, contents: annfile.Contents) -> None:
+        if not erased.is_set():
+            table.erase([FIRST + 100])
+            erased.set()
+        write(path, identity, contents)
+
+    monkeypatch.setattr(annfile, "write", slowly)
+    table.put(range(FIRST + before, FIRST + 7000), vectors[before:])
+    table.search(vectors[100])
+    assert table.shelf.settle(120) and erased.is_set()
+    assert not table.file.exists()
+    assert FIRST + 100 not in table.search(vectors[100])[0]
+    table.ready()
+    assert table.file.exists() and table.holds(vectors[100], scale_in(table)) == []
 
 
 def test_rebuilding_makes_the_file_again(indexed: tuple[Table, Vectors]) -> None:

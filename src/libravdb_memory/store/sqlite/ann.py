@@ -4,7 +4,8 @@ Law: the graph answers only for what the table holds. When a file is opened, eve
 rows it lacks or holds in another version go to `fresh` (searched exactly), slots the table no longer has are masked. If
 the table counted no edit since the file was written, and a sample agrees, only rows appended since are looked for; that
 is quick. Later writes do the same. So a file may be behind and is still never stale; one too far behind is built again.
-Until the index is ready, and whenever it cannot be sure of k hits, the caller searches exactly.
+Until the index is ready, and whenever it cannot be sure of k hits, the caller searches exactly. What is erased leaves
+no trace in a file: one that could hold it is taken away at once, and made again from the table.
 """
 
 from __future__ import annotations
@@ -94,6 +95,7 @@ class AnnCollection:
         self._note = ""
         self._doing = ""
         self._failed = False
+        self._outlived = False
         self.scheduled = False
 
     @property
@@ -112,7 +114,8 @@ class AnnCollection:
     @property
     def wants_work(self) -> bool:
         live = self._live
-        return live is not None and not self.scheduled and not self._failed and (live.behind or live.worn)
+        due = live is not None and (live.behind or live.worn or self._outlived)
+        return due and not self.scheduled and not self._failed
 
     @property
     def nbytes(self) -> int:
@@ -136,6 +139,12 @@ class AnnCollection:
         self._change(refs, rows)
 
     def remove(self, refs: Refs) -> None:
+        self._change(refs, None)
+
+    def erase(self, refs: Refs) -> None:
+        """As `remove`, and the graph that holds them is made again; so is one that is being made of older rows."""
+        with self._lock:
+            self._outlived = True
         self._change(refs, None)
 
     def search(
@@ -174,7 +183,7 @@ class AnnCollection:
 
         if live is None:
             self._guarded(lambda: self._opened(read(), stop) or self._built(read(), stop, tick))
-        elif live.worn or not self.path.exists():
+        elif live.worn or self._outlived or not self.path.exists():
             self._guarded(lambda: self._built(read(), stop, tick))
         else:
             self._guarded(lambda: self._merged(read(), live, tick))
@@ -293,6 +302,8 @@ class AnnCollection:
         self, connection: apsw.Connection, stop: Callable[[], bool], tick: Callable[[int, int], None]
     ) -> _Live | None:
         tick(0, 0)
+        with self._lock:
+            self._outlived = False  # what is erased from here on may be among the rows that are read now
         edits = self._edits(connection)
         encoded, scale = graph.encode(self._scan(connection, stop, _SAMPLE_ROWS), self.space.dimensions, None)
         if len(encoded.refs) <= self._exact_limit:
@@ -317,6 +328,9 @@ class AnnCollection:
             contents = annfile.read(self.path, self._identity)
         except (OSError, UnusableIndexError) as error:
             self._note = f"kept in memory: {error}"
+        with self._lock:
+            if self._outlived:
+                self.path.unlink(missing_ok=True)
         masked = np.zeros(len(contents.refs), np.bool_)
         if before is not None:
             masked[: len(before.masked)] = before.masked

@@ -66,6 +66,11 @@ class VectorCollection:
         if self.ann is not None:
             self.ann.remove(refs)
 
+    def erase(self, refs: Refs) -> None:
+        self._exact.remove(refs)
+        if self.ann is not None:
+            self.ann.erase(refs)
+
     def search(
         self, read: Callable[[], apsw.Connection], query: Query, k: int, eligible: Refs | None, exact: bool
     ) -> tuple[tuple[Found, ...], bool]:

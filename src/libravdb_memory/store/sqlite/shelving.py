@@ -67,6 +67,10 @@ class ShelfPlace:
         if self._shelf is not None:
             self._shelf.removed(refs)
 
+    def erased(self, refs: Sequence[int]) -> None:
+        if self._shelf is not None:
+            self._shelf.erased(refs)
+
     def added(self, space_key: int, refs: Sequence[int], rows: NDArray[np.float32], positions: Sequence[int]) -> None:
         if self._shelf is not None and positions:
             self._shelf.added(space_key, [refs[position] for position in positions], rows[list(positions)])

@@ -161,6 +161,8 @@ class SqliteStore:
 
     def _erased(self, done: tuple[Erasure, list[int]]) -> None:
         self._left(done[1])
+        if done[1]:
+            self._place.erased(done[1])
         self._marked.removed(done[1])
         self._speakers.erased(done[1])
         self._writer.empty_log()
@@ -168,7 +170,10 @@ class SqliteStore:
     def _erase(self, db: Database, selection: Selection) -> tuple[Erasure, list[int]]:
         self._erasing = True
         try:
-            return erasure.erase(db, self._catalog, selection)
+            result, refs = erasure.erase(db, self._catalog, selection)
+            if self._index_folder.is_dir():
+                self._place.shelf().forget_files(refs)
+            return result, refs
         finally:
             self._erasing = False
 
@@ -444,4 +449,8 @@ class SqliteStore:
     def _make_shelf(self) -> VectorShelf:
         from libravdb_memory.store.sqlite.vectors import VectorShelf
 
-        return VectorShelf(self._readers.apsw_connection, files.beside(self._path, "-ann"), self._uuid, self._settings)
+        return VectorShelf(self._readers.apsw_connection, self._index_folder, self._uuid, self._settings)
+
+    @property
+    def _index_folder(self) -> Path:
+        return files.beside(self._path, "-ann")

@@ -33,8 +33,9 @@ _SUFFIX = ".ann"
 
 
 class VectorShelf:
-    """`read` gives the calling thread's reader, which must not be inside an older read transaction. `added`, `removed`
-    and `dropped` are called after COMMIT, in commit order, by one thread at a time; everything else by any thread."""
+    """`read` gives the calling thread's reader, which must not be inside an older read transaction. `added`, `removed`,
+    `erased` and `dropped` are called after COMMIT, in commit order, by one thread at a time; everything else by any
+    thread."""
 
     def __init__(
         self, read: Callable[[], apsw.Connection], directory: Path, store_uuid: str, settings: StoreSettings
@@ -96,6 +97,26 @@ class VectorShelf:
                 self._schedule(collection)
 
     def removed(self, refs: Sequence[int]) -> None:
+        for collection, mine in self._holding(refs):
+            collection.remove(mine)
+
+    def forget_files(self, refs: Sequence[int]) -> None:
+        """Take away every file that could hold vectors of these; before they are erased, in case of a crash."""
+        for collection_key, _ in _by_collection(np.asarray(refs, np.int64)):
+            for path in self._directory.glob(f"[0-9]*-{collection_key}{_SUFFIX}*"):
+                path.unlink(missing_ok=True)
+
+    def erased(self, refs: Sequence[int]) -> None:
+        """As `removed`, and no file holds them any more, nor will one that is being made."""
+        holding = list(self._holding(refs))
+        for collection, mine in holding:
+            collection.erase(mine)
+        self.forget_files(refs)
+        for collection, _ in holding:
+            self._schedule(collection)
+
+    def _holding(self, refs: Sequence[int]) -> Iterator[tuple[VectorCollection, NDArray[np.int64]]]:
+        """The collections in use that these may be in, each with its own of them."""
         every = np.asarray(refs, np.int64)
         with self._lock:
             spaces = {space_key for space_key, _ in self._collections}
@@ -104,7 +125,7 @@ class VectorShelf:
                 with self._lock:
                     collection = self._collections.get((space_key, collection_key))
                 if collection is not None:
-                    collection.remove(every[mine])
+                    yield collection, every[mine]
 
     def dropped(self, space_key: int) -> None:
         """The space is gone: so are its vectors and its files."""
