@@ -21,7 +21,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import IO, TYPE_CHECKING, Literal, Self
 
-from libravdb_memory import lineage, verifying
+from libravdb_memory import lineage, shards, verifying
 from libravdb_memory.arguments import Scope, check_count, nothing_to_erase, session_of, where_of
 from libravdb_memory.arriving import Arrivals
 from libravdb_memory.assemble.messages import Message
@@ -58,6 +58,7 @@ from libravdb_memory.model import Document, Hit, Hits, Record, Turn
 from libravdb_memory.namespaces import (
     given_session,
     given_user,
+    guided_namespace_of,
     history_of,
     namespace_of,
     resolve_namespace,
@@ -69,6 +70,7 @@ from libravdb_memory.overflow import Overflow, OverflowState
 from libravdb_memory.portability import ImportReport, export_to, import_lines
 from libravdb_memory.recall import Recall
 from libravdb_memory.receipts import Receipt, ReceiptLog, Replay, WhyNot, why_not
+from libravdb_memory.shards import Guidance
 from libravdb_memory.store.protocol import (
     Erasure,
     Key,
@@ -559,6 +561,18 @@ class Memory:
         namespace, name = resolve_namespace(user, session), session_name(session)
         return lineage.history(self._store, namespace, name, self._tail_of(namespace, name))
 
+    def guidance(
+        self, *, user: str | None = None, session: str | None = None, limit: int = 200, after: str | None = None
+    ) -> Guidance:
+        """The rules of a user, or of one session, that are kept word by word, in the order in which they were kept.
+
+        `after` is the cursor of the page before. A rule goes when its turn is erased.
+        """
+        self._refuse_closed()
+        check_count("limit", limit, least=1)
+        namespace = resolve_namespace(user, session)
+        return shards.guidance(self._store, namespace, given_session(session), limit=limit, after=after)
+
     # ── forgetting ───────────────────────────────────────────────────────────────────────────────────────────────
 
     def erase(self, id: str | None = None, *, user: str | None = None, session: str | None = None) -> Erasure:
@@ -718,10 +732,8 @@ class Memory:
             and history in (None, record.collection)
             and group in (None, record.group)
         ]
-        if not turns and any(_is_summary_of(record, history) for record in found):
-            raise NotFoundError(record_id, f"{record_id!r} is a summary, not a turn; expand shows the turns below it")
         if not turns:
-            raise NotFoundError(record_id)
+            raise NotFoundError(record_id, next((told for each in found if (told := _no_turn(each, history))), ""))
         if len(turns) > 1:
             raise AmbiguousIdError(record_id, len(turns))
         return turns[0]
@@ -742,10 +754,16 @@ def _new_id(now_ms: int) -> str:
     return f"{now_ms:012x}{secrets.token_hex(5)}"
 
 
-def _is_summary_of(record: Record, history: str | None) -> bool:
-    """Whether it is a summary of turns in this history, or of any."""
-    namespace = summarised_namespace_of(record.collection)
-    return namespace is not None and history in (None, history_of(namespace))
+def _no_turn(record: Record, history: str | None) -> str:
+    """What a record is that was made of turns in this history, or in any."""
+    summarised, guided = (of(record.collection) for of in (summarised_namespace_of, guided_namespace_of))
+    namespace = guided if summarised is None else summarised
+    if namespace is None or history not in (None, history_of(namespace)):
+        return ""
+    if guided is None:
+        return f"{record.id!r} is a summary, not a turn; expand shows the turns below it"
+    rule = shards.rule_of(record)
+    return f"{record.id!r} is the rule kept of the turn {rule.turn!r}: get the turn by that id; guidance lists rules"
 
 
 def _now_ms() -> int:

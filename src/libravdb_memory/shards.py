@@ -1,4 +1,4 @@
-"""A rule of a conversation as it is kept: word by word, at an address that follows from its turn's."""
+"""A rule of a conversation as it is kept: word by word, at an address that follows from its turn's; and read again."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from libravdb_memory.identity import Json
-from libravdb_memory.model import Draft
-from libravdb_memory.namespaces import guidance_of
-from libravdb_memory.store.protocol import Key
+from libravdb_memory.model import Draft, Record
+from libravdb_memory.namespaces import guidance_of, guided_namespace_of
+from libravdb_memory.store.protocol import Equals, Key, Store
 
 if TYPE_CHECKING:
     from libravdb_memory.compact.guidance import Reason
@@ -58,3 +58,55 @@ class Shard:
 
 def shard_key(namespace: str, session: str, turn_id: str) -> Key:
     return Key(guidance_of(namespace), f"guidance:{session}:{turn_id}", session)
+
+
+# ── read again ───────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+@dataclass(frozen=True, slots=True)
+class KeptRule:
+    """A rule as the store has it. `turn` is the id of the turn that states it, `reason` why it is kept, `likeness` how
+    much it is like known guidance, where that was the reason."""
+
+    id: str
+    user: str
+    session: str
+    turn: str
+    text: str
+    ts: int
+    reason: str
+    likeness: float | None
+    for_every_answer: bool
+    speaker: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Guidance:
+    """A page of rules, in the order in which they were kept. `cursor` goes on where it ends; None on the last."""
+
+    rules: tuple[KeptRule, ...]
+    cursor: str | None
+
+
+def guidance(store: Store, namespace: str, session: str | None, *, limit: int, after: str | None) -> Guidance:
+    where = None if session is None else Equals("group", session)
+    page = store.page(guidance_of(namespace), where=where, after=after, limit=limit)
+    return Guidance(tuple(map(rule_of, page.records)), page.cursor)
+
+
+def rule_of(record: Record) -> KeptRule:
+    meta = record.metadata
+    turn, reason, speaker = (meta.get(name) for name in ("source_turn_id", "protection_reason", "speaker"))
+    likeness = meta.get("guidance_likeness")
+    return KeptRule(
+        id=record.id,
+        user=guided_namespace_of(record.collection) or "",
+        session=record.group,
+        turn=turn if isinstance(turn, str) else "",
+        text=record.text,
+        ts=record.ts,
+        reason=reason if isinstance(reason, str) else "",
+        likeness=float(likeness) if isinstance(likeness, int | float) else None,
+        for_every_answer=meta.get(EVERY_ANSWER) is True,
+        speaker=speaker if isinstance(speaker, str) else None,
+    )

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from libravdb_memory.cli.dates import local_span, moment
 from libravdb_memory.cli.figures import width_of
-from libravdb_memory.cli.history_tree import ASCII, BOXES, Glyphs, render_history
+from libravdb_memory.cli.history_tree import ASCII, BOXES, Glyphs, Shown, render_history
 from libravdb_memory.lineage import Branch, History
 from libravdb_memory.model import Turn
 from libravdb_memory.summaries import Loss, Node
@@ -68,10 +68,14 @@ def histories(draw: st.DrawFn) -> History:
     return History(draw(names), draw(names), covered + len(bare), (*roots, *bare), tail)
 
 
-@given(histories(), st.integers(40, 110), st.sampled_from([BOXES, ASCII]), st.booleans())
-def test_any_history_fits_the_width(history: History, width: int, glyphs: Glyphs, with_turns: bool) -> None:
+@given(histories(), st.integers(40, 110), st.sampled_from([BOXES, ASCII]), st.booleans(), st.none() | st.integers(1, 4))
+def test_any_history_fits_the_width(
+    history: History, width: int, glyphs: Glyphs, with_turns: bool, depth: int | None
+) -> None:
     said = [Turn("t", "some words that were said", "ada", "s", "user", 0)] * 3
-    shown = unstyle(render_history(history, width, glyphs, (lambda node: said) if with_turns else None))
+    ruled = frozenset(entry.id for entry in history.entries if isinstance(entry, Turn)) | {"t"}
+    wanted = Shown((lambda node: said) if with_turns else None, ruled, depth)
+    shown = unstyle(render_history(history, width, glyphs, wanted))
     assert all(width_of(line) <= width for line in shown.split("\n"))
 
 

@@ -206,6 +206,20 @@ def test_long_runs_of_bare_turns_are_folded_unless_all_are_wanted(ada: Run) -> N
     assert "t20 " in whole and "36 turns" not in whole
 
 
+def test_depth_shows_so_many_levels_and_counts_the_rest(ada: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("LIBRAVDB_COMPACTION_CLUSTER_TARGET", "8")
+    monkeypatch.setenv("LIBRAVDB_COMPACTION_FOLD_TOKENS", "60")
+    ada("compact", "plan", "-u", "ada")
+    every = list(nodes(tree(ada)["entries"]))
+    roots = [entry for entry in tree(ada, "--depth", "1")["entries"] if entry["kind"] == "summary"]
+    assert all(root["below"] == [] for root in roots) and max(root["level"] for root in roots) > 1
+    out = ada("history", "plan", "-u", "ada", "--depth", "1").out
+    assert out.count("confidence") == len(roots) and f"… {len(every) - len(roots)} summaries" in out
+    deepest = max(node["level"] for node in every)
+    assert tree(ada, "--depth", str(deepest)) == tree(ada)
+    assert ada("history", "plan", "-u", "ada", "--depth", "0").code == 2
+
+
 def test_history_is_drawn_in_ascii_where_boxes_cannot_be_shown(ada: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     ada("compact", "plan", "-u", "ada")
     boxes = ada("history", "plan", "-u", "ada").out

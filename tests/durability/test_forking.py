@@ -34,6 +34,7 @@ def refusals(memory):  # and none may wait for a thread that is not there
         "explain_gate": lambda: memory.explain_gate("x", user="ada"),
         "export": lambda: memory.export(io.StringIO()),
         "get": lambda: memory.get("x"),
+        "guidance": lambda: memory.guidance(user="ada"),
         "history": lambda: memory.history(user="ada"),
         "import_": lambda: memory.import_([]),
         "ingest": lambda: memory.ingest("x", user="ada"),

@@ -30,6 +30,7 @@ _FEWEST = 8
 _LEAST_ROOM = 20
 _WORDS_BESIDE_AN_ID = 24
 _SHOWN_AT_ENDS = 2
+_RULE = "  [rule kept]"
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +44,19 @@ class Glyphs:
 BOXES = Glyphs("├─ ", "└─ ", "│  ", "…")
 ASCII = Glyphs("|- ", "`- ", "|  ", "...")
 _IN_ASCII = str.maketrans({"…": "~", "→": ">", "–": "-"})
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """Without `turns_below`, turns below summaries are only counted and long runs of bare turns are folded. `ruled` are
+    the turns whose rule is kept, `depth` the levels of summaries that are shown, all without one."""
+
+    turns_below: TurnsBelow | None = None
+    ruled: frozenset[str] = frozenset()
+    depth: int | None = None
+
+
+_WHOLE = Shown()
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,9 +79,8 @@ def glyphs_of_output() -> Glyphs:
 # ── for people ───────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def render_history(history: History, width: int, glyphs: Glyphs = BOXES, turns_below: TurnsBelow | None = None) -> str:
-    """Without `turns_below`, those below summaries are only counted and long runs of bare turns are folded."""
-    items = tuple(_Reader(history, glyphs, turns_below).items())
+def render_history(history: History, width: int, glyphs: Glyphs = BOXES, shown: Shown = _WHOLE) -> str:
+    items = tuple(_Reader(history, glyphs, shown).items())
     lines = [*_title(history, width), *_drawn(items, glyphs, "", width)]
     return "\n".join(lines if glyphs is BOXES else (line.translate(_IN_ASCII) for line in lines))
 
@@ -95,11 +108,12 @@ def _drawn(items: Sequence[_Item], glyphs: Glyphs, margin: str, width: int) -> I
 class _Reader:
     """Makes the items of a history."""
 
-    def __init__(self, history: History, glyphs: Glyphs, turns_below: TurnsBelow | None) -> None:
+    def __init__(self, history: History, glyphs: Glyphs, shown: Shown) -> None:
         self._history = history
         self._glyphs = glyphs
-        self._turns_below = turns_below
-        self._shown_id = _length_that_tells_apart(list(_ids(history)))
+        self._shown = shown
+        roots = [entry for entry in history.entries if isinstance(entry, Branch)]
+        self._shown_id = _length_that_tells_apart([own_part(node.id) for node in _nodes(roots)])
 
     def items(self) -> Iterator[_Item]:
         entries, tail = self._history.entries, self._history.tail
@@ -109,15 +123,25 @@ class _Reader:
                 turns = [entry for entry in run if isinstance(entry, Turn)]
                 yield self._group("not covered", "yellow", turns)
             else:
-                yield from (self._branch(entry) for entry in run if isinstance(entry, Branch))
+                yield from (self._branch(entry, 1) for entry in run if isinstance(entry, Branch))
         if newest := [entry for entry in entries[len(entries) - tail :] if isinstance(entry, Turn)]:
             yield self._group("tail", "blue", newest)
 
-    def _branch(self, branch: Branch) -> _Item:
-        below = tuple(map(self._branch, branch.below))
-        if self._turns_below is not None and branch.node.level <= 1:
-            below = tuple(map(_turn, self._turns_below(branch.node)))
-        return _Item(lambda room: _summary(branch.node, self._shown_id, room), below)
+    def _branch(self, branch: Branch, depth: int) -> _Item:
+        return _Item(lambda room: _summary(branch.node, self._shown_id, room), tuple(self._below(branch, depth)))
+
+    def _below(self, branch: Branch, depth: int) -> Iterator[_Item]:
+        cut, turns_below = depth == self._shown.depth, self._shown.turns_below
+        if cut and branch.below:
+            yield self._folded(summaries(sum(1 for _ in _nodes(branch.below))))
+        elif branch.node.level > 1:
+            yield from (self._branch(child, depth + 1) for child in branch.below)
+        elif turns_below is not None:
+            yield from map(self._turn, turns_below(branch.node))
+
+    def _folded(self, what: str) -> _Item:
+        told = click.style(f"{self._glyphs.fold} {what}", dim=True)
+        return _Item(lambda room: [told])
 
     def _group(self, title: str, colour: str, turns: Sequence[Turn]) -> _Item:
         told = f"{click.style(title, fg=colour)}: {counted(len(turns), 'turn')}"
@@ -125,13 +149,25 @@ class _Reader:
 
     def _run(self, turns: Sequence[Turn]) -> Iterator[_Item]:
         left_out = len(turns) - 2 * _SHOWN_AT_ENDS
-        if self._turns_below is not None or left_out < 2:
-            yield from map(_turn, turns)
+        if self._shown.turns_below is not None or left_out < 2:
+            yield from map(self._turn, turns)
             return
-        yield from map(_turn, turns[:_SHOWN_AT_ENDS])
-        folded = click.style(f"{self._glyphs.fold} {counted(left_out, 'turn')}", dim=True)
-        yield _Item(lambda room: [folded])
-        yield from map(_turn, turns[-_SHOWN_AT_ENDS:])
+        yield from map(self._turn, turns[:_SHOWN_AT_ENDS])
+        yield self._folded(counted(left_out, "turn"))
+        yield from map(self._turn, turns[-_SHOWN_AT_ENDS:])
+
+    def _turn(self, turn: Turn) -> _Item:
+        name, who = in_one_line(turn.id), turn.speaker or turn.role
+        rule = _RULE if turn.id in self._shown.ruled else ""
+
+        def lines(room: int) -> list[str]:
+            left = room - width_of(name) - len(rule) - 2
+            if left < _WORDS_BESIDE_AN_ID:
+                return [clip(f"{who}: {turn.text}", room), click.style(clip(turn.id + rule, room), dim=True)]
+            named = click.style(name, dim=True) + click.style(rule, fg="magenta")
+            return [f"{named}  {clip(f'{who}: {turn.text}', left)}"]
+
+        return _Item(lines)
 
 
 def _summary(node: Node, shown_id: int, room: int) -> list[str]:
@@ -145,23 +181,11 @@ def _summary(node: Node, shown_id: int, room: int) -> list[str]:
     return [head, *rest, when, *lost, clip(node.text, room)]
 
 
-def _turn(turn: Turn) -> _Item:
-    name, who = in_one_line(turn.id), turn.speaker or turn.role
-
-    def lines(room: int) -> list[str]:
-        left = room - width_of(name) - 2
-        if left < _WORDS_BESIDE_AN_ID:
-            return [clip(f"{who}: {turn.text}", room), click.style(clip(turn.id, room), dim=True)]
-        return [f"{click.style(name, dim=True)}  {clip(f'{who}: {turn.text}', left)}"]
-
-    return _Item(lines)
-
-
-def _ids(history: History) -> Iterator[str]:
-    waiting = [entry for entry in history.entries if isinstance(entry, Branch)]
+def _nodes(branches: Sequence[Branch]) -> Iterator[Node]:
+    waiting = list(branches)
     while waiting:
         branch = waiting.pop()
-        yield own_part(branch.node.id)
+        yield branch.node
         waiting += branch.below
 
 
@@ -174,7 +198,7 @@ def _length_that_tells_apart(ids: Sequence[str]) -> int:
 # ── for programs ─────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def history_form(history: History, turns_below: TurnsBelow | None = None) -> dict[str, Any]:
+def history_form(history: History, shown: Shown = _WHOLE) -> dict[str, Any]:
     tail_start = len(history.entries) - history.tail
     return {
         "user": history.namespace,
@@ -182,16 +206,20 @@ def history_form(history: History, turns_below: TurnsBelow | None = None) -> dic
         "turns": history.turns,
         "tail": history.tail,
         "entries": [
-            {**turn_form(entry), "tail": at >= tail_start}
+            {**_turn_form(entry, shown), "tail": at >= tail_start}
             if isinstance(entry, Turn)
-            else _branch_form(entry, turns_below)
+            else _branch_form(entry, shown, 1)
             for at, entry in enumerate(history.entries)
         ],
     }
 
 
-def _branch_form(branch: Branch, turns_below: TurnsBelow | None) -> dict[str, Any]:
-    below = [_branch_form(child, turns_below) for child in branch.below]
-    if turns_below is not None and branch.node.level <= 1:
-        below = [turn_form(turn) for turn in turns_below(branch.node)]
+def _branch_form(branch: Branch, shown: Shown, depth: int) -> dict[str, Any]:
+    below = [] if depth == shown.depth else [_branch_form(child, shown, depth + 1) for child in branch.below]
+    if shown.turns_below is not None and branch.node.level <= 1:
+        below = [_turn_form(turn, shown) for turn in shown.turns_below(branch.node)]
     return {**node_form(branch.node), "below": below}
+
+
+def _turn_form(turn: Turn, shown: Shown) -> dict[str, Any]:
+    return {**turn_form(turn), "rule": turn.id in shown.ruled}

@@ -34,6 +34,7 @@ GROUPS = {
         Row("compact", "sessions", "Cover old turns with summaries."),
         Row("history", "sessions", "Show a session and its summaries as a tree."),
         Row("expand", "sessions", "Print the exact turns below a summary."),
+        Row("guidance", "sessions", "List the rules that are kept word by word."),
         Row("flush", "hosts", "Erase all memory of a user, and do not mind if there is none."),
         Row("dream-promote", "hosts", "Make memory of a dream diary."),
     ),

@@ -1,8 +1,9 @@
-"""compact, history, expand: old turns under summaries, and back to the exact turns."""
+"""compact, history, expand, guidance: old turns under summaries, back to the exact turns, and the rules of them."""
 
 from __future__ import annotations
 
 import sys
+from dataclasses import asdict
 from functools import partial
 
 import click
@@ -16,11 +17,14 @@ from libravdb_memory.cli.compaction_report import (
     render_compactions,
     render_expansion,
 )
-from libravdb_memory.cli.history_tree import glyphs_of_output, history_form, render_history
+from libravdb_memory.cli.guidance_report import guidance_words, render_guidance
+from libravdb_memory.cli.history_tree import Shown, glyphs_of_output, history_form, render_history
 from libravdb_memory.cli.invocation import Invocation, command
+from libravdb_memory.cli.owners import owners_of
 from libravdb_memory.cli.waiting import wait_for_embedding
 from libravdb_memory.compacting import Compaction
 from libravdb_memory.model import Turn
+from libravdb_memory.namespaces import guided_namespace_of
 from libravdb_memory.serve.bridge.lookup import SessionName
 from libravdb_memory.serve.bridge.remote import AnyMemory
 from libravdb_memory.summaries import Node
@@ -80,22 +84,34 @@ def _one_by_one(invocation: Invocation, memory: AnyMemory, names: list[SessionNa
 @click.argument("session")
 @user_option
 @click.option("--turns", is_flag=True, help="Show every turn, also those below summaries.")
+@click.option("--depth", type=click.IntRange(min=1), help="Show so many levels of summaries; all otherwise.")
 @click.pass_obj
-def history(invocation: Invocation, session: str, user: str | None, turns: bool) -> None:
+def history(invocation: Invocation, session: str, user: str | None, turns: bool, depth: int | None) -> None:
     """Show SESSION as a tree, oldest first: its summaries, the turns that none covers, and the tail.
 
     Of each summary: level, turns below it, tokens of what it was made from and its own, confidence, what became of the
-    facts, dates, and its first words.
+    facts, dates, and its first words. Turns whose rule is kept word by word are marked.
     """
     with invocation.open_store() as store:
         name = store.session(user, session)
     with invocation.open_memory() as memory:
         found = memory.history(user=name.user, session=name.session)
-        below = partial(_turns_below, memory) if turns else None
+        shown = Shown(partial(_turns_below, memory) if turns else None, _ruled(memory, name), depth)
         if invocation.as_json:
-            invocation.terminal.json(history_form(found, below))
-            return
-        invocation.terminal.data(render_history(found, invocation.terminal.width, glyphs_of_output(), below))
+            invocation.terminal.json(history_form(found, shown))
+        else:
+            invocation.terminal.data(render_history(found, invocation.terminal.width, glyphs_of_output(), shown))
+
+
+def _ruled(memory: AnyMemory, name: SessionName) -> frozenset[str]:
+    """The turns whose rule is kept."""
+    turns: list[str] = []
+    cursor: str | None = None
+    while True:
+        page = memory.guidance(user=name.user, session=name.session, limit=_PAGE, after=cursor)
+        turns += [rule.turn for rule in page.rules]
+        if (cursor := page.cursor) is None:
+            return frozenset(turns)
 
 
 def _turns_below(memory: AnyMemory, node: Node) -> list[Turn]:
@@ -146,4 +162,30 @@ def expand(
         terminal.words(f"\nmore: libravdb expand {node.id}{deep} --limit {limit} --after {found.cursor}")
 
 
-COMMANDS = {"compact": compact, "history": history, "expand": expand}
+@command("guidance")
+@user_option
+@click.option("-s", "--session", help="Only rules of this session.")
+@click.option("--limit", type=click.IntRange(min=1), default=200, show_default=True, help="How many at most.")
+@click.option("--after", metavar="CURSOR", help="Go on after this cursor.")
+@click.pass_obj
+def guidance(invocation: Invocation, user: str | None, session: str | None, limit: int, after: str | None) -> None:
+    """List the rules of a user that compaction keeps word by word: when and where each was said, the turn that states
+    it, its words, and why it is kept.
+
+    A rule that is wrong goes with its turn: libravdb erase.
+    """
+    with invocation.open_store() as store:
+        if session is not None:
+            user, session = store.session(user, session)
+        others = owners_of(store, guided_namespace_of, user)
+    with invocation.open_memory() as memory:
+        page = memory.guidance(user=user, session=session, limit=limit, after=after)
+    terminal = invocation.terminal
+    if invocation.as_json:
+        terminal.json(asdict(page))
+    elif page.rules:
+        terminal.data(render_guidance(page, terminal.width))
+    terminal.words(guidance_words(page, user, session, limit, others))
+
+
+COMMANDS = {"compact": compact, "history": history, "expand": expand, "guidance": guidance}

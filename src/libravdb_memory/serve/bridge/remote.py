@@ -116,6 +116,7 @@ class RemoteMemory(Remote):
     compact = _verb(Memory, Memory.compact, slow=True)
     expand = _verb(Memory, Memory.expand)
     history = _verb(Memory, Memory.history)
+    guidance = _verb(Memory, Memory.guidance)
     erase = _verb(Memory, Memory.erase, slow=True)
     wait = _verb(Memory, Memory.wait)
     status = _verb(Memory, Memory.status)

@@ -1,0 +1,24 @@
+"""Whose memory there is, for who forgot to name a user.
+
+Law: nobody is told of another user who named one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from libravdb_memory.cli.render import in_one_line
+from libravdb_memory.namespaces import given_user
+from libravdb_memory.serve.bridge.remote import AnyKeeping
+
+_NAMED = 3
+
+
+def owners_of(store: AnyKeeping, namespace_of: Callable[[str], str | None], user: str | None) -> str:
+    """Of whom there is something in the collections that `namespace_of` knows, as options; empty where a user was named
+    or nobody has any."""
+    if given_user(user) is not None:
+        return ""
+    names = [name for info in store.collections() if info.count and (name := namespace_of(info.name))]
+    more = f" and {len(names) - _NAMED:,} more" if len(names) > _NAMED else ""
+    return ", ".join(f"--user {in_one_line(name)}" for name in names[:_NAMED]) + more

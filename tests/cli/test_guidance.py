@@ -1,0 +1,122 @@
+"""guidance: the rules kept word by word, listed, marked in histories, and gone with their turns."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import Any, TypeAlias
+
+import pytest
+
+Run: TypeAlias = Callable[..., Any]
+RULES = {
+    "t6": "Always run the migration tests before you merge anything.",
+    "t12": "Always answer in English.",
+}
+TURNS = 44
+
+
+def lines(session: str) -> str:
+    def said(n: int) -> str:
+        return RULES.get(f"t{n}", f"The importer build {1000 + n} failed in stage {n}; see /var/log/{n}.log there.")
+
+    roles = ("user", "assistant")
+    told = [
+        {"text": said(n), "session": session, "id": f"t{n}", "role": roles[n % 2], "ts": n * 60_000}
+        for n in range(TURNS)
+    ]
+    return "\n".join(map(json.dumps, told))
+
+
+@pytest.fixture
+def ada(cli: Run, monkeypatch: pytest.MonkeyPatch) -> Run:
+    """A command line on a store with two compacted sessions of Ada, each with the same rules."""
+    monkeypatch.setenv("LIBRAVDB_ASSEMBLY_TAIL_SHARE", "0")
+    monkeypatch.setenv("LIBRAVDB_COMPACTION_TRIGGER_TOKENS", "0")
+    for session in ("plan", "ops"):
+        assert cli("add", "--jsonl", "-", "--user", "ada", stdin=lines(session)).code == 0
+    assert cli("compact", "--all").code == 0
+    return cli
+
+
+def listed(cli: Run, *arguments: str) -> list[dict[str, Any]]:
+    result = cli("guidance", *arguments, "--json")
+    assert result.code == 0, result.err
+    rules: list[dict[str, Any]] = json.loads(result.out)["rules"]
+    return rules
+
+
+def test_every_rule_is_listed_with_its_turn_and_why_it_is_kept(ada: Run) -> None:
+    rules = listed(ada, "--user", "ada", "--session", "plan")
+    assert [(rule["turn"], rule["text"]) for rule in rules] == list(RULES.items())
+    assert {rule["session"] for rule in rules} == {"plan"} and {rule["user"] for rule in rules} == {"ada"}
+    assert [rule["ts"] for rule in rules] == [6 * 60_000, 12 * 60_000]
+    assert [rule["for_every_answer"] for rule in rules] == [False, True]
+    assert all(rule["reason"] == "rule" and rule["likeness"] is None for rule in rules)
+    assert [rule["session"] for rule in listed(ada, "--user", "ada")] == ["plan", "plan", "ops", "ops"]
+
+
+def test_people_are_told_the_same_in_few_lines(ada: Run) -> None:
+    result = ada("guidance", "-u", "ada", "-s", "plan")
+    assert result.code == 0 and max(map(len, result.out.splitlines())) <= 80
+    first, second = result.out.split("\n\n")
+    assert "t6  plan" in first and RULES["t6"] in first and "kept: rule" in first and "every" not in first
+    assert "concerns every answer" in second
+    assert "2 rules; a wrong one goes with its turn: libravdb erase TURN --user ada" in " ".join(result.err.split())
+
+
+def test_a_rule_that_is_only_like_one_says_how_much(ada: Run) -> None:
+    ada("add", "With me it's oat milk or nothing.", "-u", "ada", "-s", "plan", "--id", "oat")
+    ada("add", "--jsonl", "-", "--user", "ada", stdin=lines("plan").replace('"id": "t', '"id": "u'))
+    ada("compact", "plan", "-u", "ada")
+    [oat] = [rule for rule in listed(ada, "-u", "ada") if rule["turn"] == "oat"]
+    assert oat["reason"] == "worded like a rule" and 0 < oat["likeness"] <= 1
+    assert f"kept: worded like a rule, likeness {oat['likeness']:.2f}" in ada("guidance", "-u", "ada").out
+
+
+def test_rules_come_in_pages(ada: Run) -> None:
+    first = json.loads(ada("guidance", "-u", "ada", "--limit", "3", "--json").out)
+    rest = json.loads(ada("guidance", "-u", "ada", "--after", first["cursor"], "--json").out)
+    assert [len(first["rules"]), len(rest["rules"]), rest["cursor"]] == [3, 1, None]
+    shown = ada("guidance", "-u", "ada", "--limit", "3").err
+    assert f"more: libravdb guidance --user ada --limit 3 --after {first['cursor']}" in shown
+    assert ada("guidance", "-u", "ada", "--after", "yesterday").code == 2
+    assert ada("guidance", "-u", "ada", "--limit", "0").code == 2
+
+
+def test_where_there_are_none_it_says_whose_there_are(ada: Run) -> None:
+    assert ada("guidance").code == 0
+    assert "no rules are kept; there are some of --user ada" in ada("guidance").err
+    assert ada("guidance", "--user", "bob").err == "no rules are kept\n"
+    forgotten = ada("guidance", "--session", "plan")
+    assert forgotten.code == 3 and "belongs to --user ada" in forgotten.err
+
+
+def test_the_id_of_a_rule_leads_to_its_turn(ada: Run) -> None:
+    name = listed(ada, "-u", "ada")[0]["id"]
+    told = ada("get", name)
+    assert told.code == 3 and "is the rule kept of the turn 't6'" in told.err and "guidance lists rules" in told.err
+    assert "the rule kept" not in ada("get", name, "--user", "bob").err
+
+
+def test_histories_mark_the_turns_whose_rule_is_kept(ada: Run) -> None:
+    out = ada("history", "plan", "-u", "ada", "--turns").out
+    marked = [line for line in out.splitlines() if "rule kept" in line]
+    assert len(marked) == 2 and " t6 " in marked[0] and " t12 " in marked[1]
+    assert max(map(len, out.splitlines())) <= 80
+    told = json.loads(ada("history", "plan", "-u", "ada", "--turns", "--json").out)
+    turns = [turn for entry in told["entries"] for turn in entry.get("below", [entry])]
+    assert [turn["id"] for turn in turns if turn["rule"]] == list(RULES)
+
+
+def test_a_rule_goes_with_its_turn(ada: Run) -> None:
+    assert ada("erase", "t6", "--user", "ada", "--session", "plan", "--yes").code == 0
+    assert [rule["turn"] for rule in listed(ada, "-u", "ada", "-s", "plan")] == ["t12"]
+
+
+def test_a_rule_cannot_write_to_the_terminal(ada: Run) -> None:
+    turn = {"text": "Always say\u001b[2J hello first.", "session": "evil", "id": "x\ny", "role": "user"}
+    ada("add", "--jsonl", "-", "--user", "eve", stdin=json.dumps(turn) + "\n" + lines("evil"))
+    ada("compact", "evil", "-u", "eve")
+    out = ada("guidance", "-u", "eve").out
+    assert "hello first" in out and "\x1b" not in out and "x⏎y" in out
