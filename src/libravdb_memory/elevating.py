@@ -27,7 +27,7 @@ from libravdb_memory.compact.guidance import (
 )
 from libravdb_memory.compact.sentences import Span
 from libravdb_memory.compact.settings import CompactionSettings
-from libravdb_memory.compact.standing import read
+from libravdb_memory.compact.standing import CHARACTERS_READ, read
 from libravdb_memory.compact.weighing import (
     AGAINST,
     ALONE,
@@ -144,8 +144,9 @@ class Elevation:
         stability = max(_ROLE_WEIGHT.get(turn.role, _OTHER_WEIGHT), score)
         if stability < self._settings.guidance_stability:  # whatever it says: reading it would only take time
             return None
-        marks = scan(turn.text).marks
-        reading, weights = read(turn.text, marks), bundled_weights()
+        begins = turn.text[:CHARACTERS_READ]
+        marks = scan(begins).marks
+        reading, weights = read(begins, marks), bundled_weights()
         unread, found = (_weighed(turn.text, spans, weights) for spans in (reading.open, reading.rules))
         by_chance = chance(len(unread) + len(found))
         sums = {span: weight - by_chance for span, weight in unread.items()}
@@ -153,7 +154,7 @@ class Elevation:
         maybe = {span: weight for span, weight in sums.items() if likeness(weight) >= HINT}
         found = {span: weight - _READ_BY_CHANCE * by_chance for span, weight in found.items()}
         rules = [span for rule in reading.rules for span in self._worded_enough(turn.text, rule, found)]
-        hint = hinted(turn.text)
+        hint = hinted(begins)
         evidence = Evidence(
             stability=stability,
             promoted=bool(marks),

@@ -30,9 +30,13 @@ class Excluding:
 
     @contextmanager
     def erasing(self) -> Generator[None]:
+        """Counted at both ends: who begins to read meanwhile may still see what goes."""
         with self._writing:
             self._erasures += 1
-            yield
+            try:
+                yield
+            finally:
+                self._erasures += 1
 
     @contextmanager
     def writing(self, epoch: int) -> Generator[None]:

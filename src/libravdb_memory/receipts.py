@@ -15,7 +15,7 @@ import threading
 import time
 import zlib
 from collections.abc import Iterable, Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from itertools import islice
 from typing import Any, cast
 
@@ -180,31 +180,16 @@ class ReceiptLog:
 
     def quoting(self, erased: Selection, texts: Iterable[str] = ()) -> tuple[Key, ...]:
         """The receipts that hold anything of what is to be erased; `texts` are the erased turns' own words."""
-        self.flush()
-        words = {same_text(text) for text in texts if text.strip()}
-        found: list[Key] = []
-        for key in erased.keys:
-            found += self._quoting(key.collection, key.group, key.id, words)
-        for collection, group in erased.groups:
-            found += self._quoting(collection, group, None, words)
-        for collection in erased.collections:
-            found += self._quoting(collection, None, None, words)
-        return tuple(dict.fromkeys(found))
+        return tuple(key for key in self._quoting(erased, texts) if key is not None)
 
     def foreseen(self, erased: Selection, texts: Iterable[str], patience_s: float) -> tuple[int, bool]:
         """How many would go, as far as they could be read in that time, and whether all were."""
-        self.flush()
-        words = {same_text(text) for text in texts if text.strip()}
-        places: list[tuple[str, str, str | None]] = [(key.collection, key.group, key.id) for key in erased.keys]
-        places += [(collection, group, None) for collection, group in erased.groups]
-        found, until = set[str](), time.monotonic() + patience_s
-        for collection, group, turn_id in places:
-            for receipt in self._all(_namespace_behind(collection) or "", newest_first=True):
-                if time.monotonic() > until:
-                    return len(found), False
-                if _goes(receipt, group, turn_id, words):
-                    found.add(receipt.id)
-        return len(found), True
+        found, until = 0, time.monotonic() + patience_s
+        for key in self._quoting(erased, texts):
+            found += key is not None
+            if time.monotonic() > until:
+                return found, False
+        return found, True
 
     def forget(self, keys: Iterable[Key]) -> None:
         """These receipts are gone from the store."""
@@ -213,13 +198,14 @@ class ReceiptLog:
                 self._counts.pop(collection, None)
                 self._injected.pop(collection.removeprefix(_PREFIX), None)
 
-    def _quoting(self, collection: str, session: str | None, turn_id: str | None, words: set[str]) -> Iterator[Key]:
-        namespace = _namespace_behind(collection)
-        if namespace is None:
-            return
-        for receipt in self._all(namespace):
-            if _goes(receipt, session, turn_id, words):
-                yield Key(_PREFIX + namespace, receipt.id)
+    def _quoting(self, erased: Selection, texts: Iterable[str]) -> Iterator[Key | None]:
+        """Of each receipt of those who lose something, the newest first: its key if it quotes that, else None. Each is
+        read once, whatever goes."""
+        self.flush()
+        words = {same_text(text) for text in texts if text.strip()}
+        for namespace, lost in _lost(erased).items():
+            for receipt in self._all(namespace, newest_first=True):
+                yield Key(_PREFIX + namespace, receipt.id) if lost.concerns(receipt) or _holds(receipt, words) else None
 
     def _write(self, namespace: str, receipts: list[Receipt]) -> None:
         collection = _PREFIX + namespace
@@ -293,15 +279,36 @@ def _candidates(offer: Offer) -> tuple[Candidate, ...]:
     return (*offer.elevated, *offer.recalled, *offer.recovered)
 
 
-def _goes(receipt: Receipt, session: str | None, turn_id: str | None, words: set[str]) -> bool:
-    whole_session = turn_id is None and session in (None, receipt.session)
-    return whole_session or _quotes(receipt, session, turn_id) or _holds(receipt, words)
+@dataclass(slots=True)
+class _Lost:
+    """What goes of one namespace: records by session and id, whole sessions, or everything."""
+
+    records: set[tuple[str, str]] = field(default_factory=set[tuple[str, str]])
+    sessions: set[str] = field(default_factory=set[str])
+    everything: bool = False
+
+    def concerns(self, receipt: Receipt) -> bool:
+        if self.everything or receipt.session in self.sessions:
+            return True
+        items = (*receipt.offer.turns, *_candidates(receipt.offer))
+        return any(item.session in self.sessions or (item.session, item.id) in self.records for item in items)
 
 
-def _quotes(receipt: Receipt, session: str | None, turn_id: str | None) -> bool:
-    quoted = {(turn.session, turn.id) for turn in receipt.offer.turns}
-    quoted |= {(item.session, item.id) for item in _candidates(receipt.offer)}
-    return any(session in (None, group) and turn_id in (None, name) for group, name in quoted)
+def _lost(erased: Selection) -> dict[str, _Lost]:
+    """By namespace."""
+    found: dict[str, _Lost] = {}
+
+    def of(collection: str) -> _Lost:
+        namespace = _namespace_behind(collection)
+        return _Lost() if namespace is None else found.setdefault(namespace, _Lost())
+
+    for key in erased.keys:
+        of(key.collection).records.add((key.group, key.id))
+    for collection, session in erased.groups:
+        of(collection).sessions.add(session)
+    for collection in erased.collections:
+        of(collection).everything = True
+    return found
 
 
 def _holds(receipt: Receipt, words: set[str]) -> bool:

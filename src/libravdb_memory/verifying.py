@@ -7,6 +7,7 @@ what it covers. A kept rule has its turn, and every word of it is the turn's.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from libravdb_memory.model import Record
 from libravdb_memory.namespaces import guidance_of, history_of, summaries_of
@@ -40,7 +41,8 @@ def _problems_of(store: Store, node: Node) -> Iterator[Problem]:
     children = store.children(node.key)
     below = list(_wrong_below(node, children))
     figures = () if below else _wrong_figures(node, children)  # of other children they could only be wrong too
-    for detail in (*below, *figures, *_wrong_by_itself(node), *_covered_twice(store, node, children)):
+    alone = (*_wrong_by_itself(node), *_told_of_nothing(store, node))
+    for detail in (*below, *figures, *alone, *_covered_twice(store, node, children)):
         yield Problem("lineage", where, detail, REBUILD)
 
 
@@ -72,6 +74,13 @@ def _wrong_figures(node: Node, children: Sequence[Record]) -> Iterator[str]:
         yield f"says that it goes from {node.first!r} to {node.last!r}, which is {ends[0]!r} to {ends[1]!r}"
     if (node.first_ts, node.last_ts) != (min(times), max(times)):
         yield "says other times than those of what it covers"
+
+
+def _told_of_nothing(store: Store, node: Node) -> Iterator[str]:
+    """What a model wrote with an erased summary at hand goes with that."""
+    for name in node.prior:
+        if store.get(replace(node.key, id=name)) is None:
+            yield f"was written by a model that was shown {name!r}, which is not there"
 
 
 def _wrong_by_itself(node: Node) -> Iterator[str]:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import AbstractContextManager
 from dataclasses import replace
 from pathlib import Path
 
@@ -15,10 +16,11 @@ from libravdb_memory import Config, Memory
 from libravdb_memory.compacting import CANCELLED, OVERTAKEN, Compaction, Compactor
 from libravdb_memory.engines.summarising.protocol import Summary, SummaryRequest
 from libravdb_memory.errors import CallCancelledError, NotFoundError, StoreClosedError
+from libravdb_memory.excluding import Excluding
 from libravdb_memory.model import Turn
 from libravdb_memory.namespaces import guidance_of, states_of, summaries_of
 from libravdb_memory.store.paging import every
-from libravdb_memory.store.protocol import Key, Remove
+from libravdb_memory.store.protocol import Key, Remove, Selection
 
 TURNS = 24
 PATIENCE_S = 60
@@ -248,3 +250,38 @@ def test_erasures_and_compactions_at_random_lose_and_keep_exactly_what_they_shou
         assert not [record for record in every(memory._store, name) for word in words if word in f"{record.text} "]
     memory.compact(user="ada", session="s")
     assert_sound(memory, names(*gone, upto=TURNS + len(gone)))
+
+
+def test_what_begins_while_something_is_erased_writes_nothing_of_it(
+    tmp_path: Path, config: Config, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An erasure reads receipts before it takes anything away. A rule of turns that no summary fits is written alone:
+    nothing but its time could keep it out."""
+    short = replace(config, assembly=replace(config.assembly, startup_budget=40, tail_turns=1))
+    pairs = replace(short, compaction=replace(short.compaction, cluster_target=2))
+    with Memory.open(tmp_path / "store", config=pairs) as memory:
+        memory.ingest("Always answer with a heron.", user="ada", session="s", id="rule")
+        for text in ("!!!", "the tail of it is here, and long enough to be one"):
+            memory.ingest(text, user="ada", session="s")
+        assert memory.wait(PATIENCE_S)
+        writes, outcome = threading.Event(), list[object]()
+        writing, quoting = Excluding.writing, memory._receipts.quoting
+
+        def watched(excluding: Excluding, epoch: int) -> AbstractContextManager[None]:
+            writes.set()
+            return writing(excluding, epoch)
+
+        def held(erased: Selection, texts: Iterable[str] = ()) -> tuple[Key, ...]:
+            if not outcome and not writes.is_set():
+                compacting(memory, outcome)
+                assert writes.wait(PATIENCE_S)
+            return quoting(erased, texts)
+
+        monkeypatch.setattr(Excluding, "writing", watched)
+        monkeypatch.setattr(memory._receipts, "quoting", held)
+        memory.erase("rule", user="ada", session="s")
+        while not outcome:
+            time.sleep(0.001)
+        assert isinstance(outcome[0], Compaction) and outcome[0].reason == OVERTAKEN
+        assert not list(every(memory._store, guidance_of("ada")))
+        assert memory.verify().ok

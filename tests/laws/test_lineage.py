@@ -129,6 +129,7 @@ DAMAGES: dict[str, tuple[Damage, str]] = {
     "ending elsewhere": (lambda low, _: [again(low, last="elsewhere")], "says that it goes from"),
     "of other times": (lambda low, _: [again(low, first_ts=low.last_ts + 1)], "other times"),
     "pinned where nothing is": (lambda low, _: [again(low, pins_at=1)], "no pinned facts"),
+    "told of a summary that is not there": (lambda low, _: [again(low, prior=("summary:gone",))], "was shown"),
     "a rule of no turn": (lambda *_: [Put(rule_of("ghost", "Never."))], "which is not there"),
     "a rule in other words": (lambda *_: [Put(rule_of("t3", "Never say it was t3."))], "has words that its turn"),
     "covering nothing": (

@@ -6,15 +6,16 @@ import base64
 import re
 import zlib
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import get_args
 
 import pytest
 from tests.memory.conversing import TOKENIZER, with_assembly
 
-from libravdb_memory import AmbiguousIdError, Config, Memory, NotFoundError
+from libravdb_memory import AmbiguousIdError, Config, Memory, NotFoundError, receipts
 from libravdb_memory.assemble.receipt import Reason
-from libravdb_memory.model import Draft
+from libravdb_memory.model import Draft, Record
 from libravdb_memory.namespaces import guidance_of
 from libravdb_memory.store.protocol import Put
 
@@ -87,6 +88,29 @@ def test_only_the_newest_receipts_are_kept(tmp_path: Path, hashed: Config) -> No
         memory.context("one more", user="ada", session="s")
         assert len(memory.receipts(user="ada")) == 5
         assert [receipt.id for receipt in memory.receipts(user="bruno")] == [other]
+
+
+def test_an_erasure_reads_each_receipt_once_before_and_once_after_whatever_goes_with_the_turn(
+    tmp_path: Path, hashed: Config, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    config = replace(hashed, compaction=replace(hashed.compaction, cluster_target=2, fold_tokens=20, fold_fan=2))
+    with Memory.open(tmp_path / "store", config=with_assembly(config, startup_budget=100)) as memory:
+        for number in range(20):
+            text = f"heron {number} was seen at {number + 3} on the quay of Oyelaran"
+            memory.ingest(text, user="ada", session="s", id=f"t{number}")
+        memory.compact(user="ada", session="s")
+        for number in range(7):
+            memory.context(f"which herons were seen at {number}?", user="ada", session="another")
+        memory.wait()
+        opened, unpacked = list[str](), receipts._unpacked
+
+        def watched(record: Record) -> receipts.Receipt:
+            opened.append(record.id)
+            return unpacked(record)
+
+        monkeypatch.setattr(receipts, "_unpacked", watched)
+        assert memory.erase("t0", user="ada", session="s").records > 3, "the turn and summaries of several levels"
+        assert len(opened) <= 2 * 7 and len(opened) - len(set(opened)) <= 7
 
 
 def holds_secret(path: Path) -> bool:
