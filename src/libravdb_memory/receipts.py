@@ -290,8 +290,9 @@ class _Lost:
     def concerns(self, receipt: Receipt) -> bool:
         if self.everything or receipt.session in self.sessions:
             return True
-        items = (*receipt.offer.turns, *_candidates(receipt.offer))
-        return any(item.session in self.sessions or (item.session, item.id) in self.records for item in items)
+        quoted = {(turn.session, turn.id) for turn in receipt.offer.turns}
+        quoted |= {(item.session, item.id) for item in _candidates(receipt.offer)}
+        return not self.records.isdisjoint(quoted) or any(session in self.sessions for session, _ in quoted)
 
 
 def _lost(erased: Selection) -> dict[str, _Lost]:

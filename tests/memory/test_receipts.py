@@ -93,10 +93,10 @@ def test_only_the_newest_receipts_are_kept(tmp_path: Path, hashed: Config) -> No
 def test_an_erasure_reads_each_receipt_once_before_and_once_after_whatever_goes_with_the_turn(
     tmp_path: Path, hashed: Config, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    config = replace(hashed, compaction=replace(hashed.compaction, cluster_target=2, fold_tokens=20, fold_fan=2))
+    config = replace(hashed, compaction=replace(hashed.compaction, cluster_target=3, fold_tokens=60, fold_fan=2))
     with Memory.open(tmp_path / "store", config=with_assembly(config, startup_budget=100)) as memory:
         for number in range(20):
-            text = f"heron {number} was seen at {number + 3} on the quay of Oyelaran"
+            text = f"heron {number} on the quay was seen at {number + 3} and Oyelaran{number} wrote it down"
             memory.ingest(text, user="ada", session="s", id=f"t{number}")
         memory.compact(user="ada", session="s")
         for number in range(7):
