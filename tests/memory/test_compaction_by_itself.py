@@ -137,12 +137,15 @@ def test_with_a_trigger_of_zero_no_session_is_ever_compacted_by_itself(opened: O
 
 
 class TurnsOnly(Condenser):
-    """Tells turns in less, but not summaries."""
+    """Tells turns in less, but not summaries; `meanwhile` is what happens while it is asked to."""
+
+    meanwhile: Callable[[], object] = staticmethod(lambda: None)
 
     def condense(
         self, sources: Sources, *, with_model: bool, cancelled: Cancelled, folding: bool = False
     ) -> Condensed | str:
         if folding:
+            self.meanwhile()
             return "summaries are left as they are"
         return super().condense(sources, with_model=with_model, cancelled=cancelled)
 
@@ -163,6 +166,19 @@ def test_turns_that_were_declined_are_not_tried_again_until_as_much_has_come(ope
     assert [sum(left.tokens for left in each.declined) for each in done] == [2000, 4000]
 
 
+def test_declined_turns_that_were_erased_do_not_put_off_those_that_come(opened: Opening) -> None:
+    memory = opened()
+    done = watched(memory, Nothing)
+    say(memory, *[100] * (20 + TAIL))
+    for number in range(20):
+        memory.erase(f"t{number}", user="ada", session="s")
+    assert len(done) == 1 and memory.status().turns == TAIL
+    for number in range(22):  # the first of them finds that the others are gone
+        memory.ingest("crate " * 66 + "1234", user="ada", session="s", role="assistant", id=f"more{number}")
+        assert memory.wait(60, compaction=True)
+    assert len(done) == 2
+
+
 def test_summaries_that_could_not_be_folded_do_not_put_off_the_turns_that_come(opened: Opening) -> None:
     memory = opened(cluster_target=5, fold_tokens=1)
     done = watched(memory, TurnsOnly)
@@ -172,5 +188,25 @@ def test_summaries_that_could_not_be_folded_do_not_put_off_the_turns_that_come(o
     assert sum(left.tokens for left in done[0].declined) > 100, "more than a turn"
     say(memory, *[100] * 19)
     assert len(done) == 1
+    say(memory, 100)
+    assert [each.turns for each in done] == [20, 20]
+
+
+def test_turns_that_came_while_summaries_were_not_folded_count_in_full(opened: Opening) -> None:
+    memory = opened(cluster_target=5, fold_tokens=1)
+    more = iter(range(10))
+
+    class WhileTurnsCome(TurnsOnly):
+        @staticmethod
+        def meanwhile() -> None:
+            for number in more:
+                memory.ingest("crate " * 66 + "1234", user="ada", session="s", role="assistant", id=f"more{number}")
+
+    done = watched(memory, WhileTurnsCome)
+    say(memory, *[100] * (20 + TAIL))
+    assert sum(left.tokens for left in done[0].declined) > 100 and memory.status().turns == 30 + TAIL
+    assert memory._compactor().waiting_tokens("ada", "s") == 1000
+    say(memory, *[100] * 9)
+    assert [each.turns for each in done] == [20]
     say(memory, 100)
     assert [each.turns for each in done] == [20, 20]
