@@ -118,13 +118,47 @@ def test_why_explains_what_went_in_and_what_stayed_out(cli: Run, told: None) -> 
     assert all(left["margin"] > 0 for left in form["rejections"] if left["reason"] == "budget")
 
 
+def test_why_not_takes_the_first_characters_of_a_summary(cli: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("LIBRAVDB_ASSEMBLY_TAIL_SHARE", "0")
+    said = [{"text": f"The importer build {n} failed in stage {n}.", "id": f"t{n}"} for n in range(60)]
+    cli("add", "--jsonl", "-", "-u", "lena", "-s", "trip", stdin="\n".join(map(json.dumps, said)))
+    [done] = json.loads(cli("compact", "trip", "-u", "lena", "--json").out)["sessions"]
+    prompt = done["summaries"][0]["text"]
+    built = json.loads(cli("context", "--prompt", prompt, "-u", "lena", "-s", "trip", "--budget", "90", "--json").out)
+    left = next(each for each in built["rejections"] if each["id"].startswith("summary:"))
+    own = left["id"].removeprefix("summary:")
+    for given in (left["id"], own, own[:8], own[:8].upper()):
+        told = cli("why-not", built["receipt"], given, "--json")
+        assert told.code == 0 and json.loads(told.out)["rejection"]["reason"] == left["reason"]
+    cli("add", "--jsonl", "-", "-u", "lena", "-s", "later", stdin="\n".join(map(json.dumps, said)))
+    [later] = json.loads(cli("compact", "later", "-u", "lena", "--json").out)["sessions"]
+    for never in (later["summaries"][0]["id"].removeprefix("summary:")[:8], "later/t0"):
+        told = cli("why-not", built["receipt"], never)
+        assert told.code == 0 and "it was not among the candidates" in told.out
+    for unknown in ("0123456789", "trip/none", own[:5]):
+        assert cli("why-not", built["receipt"], unknown).code == 3
+
+
+def test_why_not_says_what_a_duplicate_repeats(cli: Run) -> None:
+    for session in ("one", "two"):
+        cli("add", "The heron nests in April.", "-u", "ada", "-s", session, "--id", f"in-{session}")
+    asked = cli("context", "--prompt", "when do herons nest?", "-u", "ada", "-s", "new", "--budget", "400", "--json")
+    built = json.loads(asked.out)
+    [twice] = [each["id"] for each in built["rejections"] if each["reason"] == "duplicate"]
+    other = "in-one" if twice == "in-two" else "in-two"
+    told = cli("why-not", built["receipt"], twice)
+    assert f"duplicate of {other}" in told.out
+    assert json.loads(cli("why-not", built["receipt"], twice, "--json").out)["duplicate_of"] == other
+
+
 def test_why_not_tells_reason_and_margin(cli: Run, told: None) -> None:
     receipt = receipt_of(cli, "--budget", "80")
     left = json.loads(cli("why-not", receipt, "d", "--json").out)
     assert left["rejection"]["reason"] == "budget" and left["rejection"]["margin"] > 0
     assert "tokens over" in cli("why-not", receipt, "d").out
     assert "in the tail" in cli("why-not", receipt, "l").out
-    assert "it was not among the candidates" in cli("why-not", receipt, "nobody").out
+    unknown = cli("why-not", receipt, "nobody")
+    assert unknown.code == 3 and "no record has the id 'nobody'" in unknown.err
     assert "it is in the prompt" in cli("why-not", receipt_of(cli), "d").out
 
 

@@ -290,6 +290,30 @@ def test_the_first_characters_of_an_id_name_a_summary(ada: Run) -> None:
     assert second["id"] != first["id"]
 
 
+def test_capitals_name_the_same_summary(ada: Run) -> None:
+    [first, _] = compacted(ada, "plan", "-u", "ada")[0]["summaries"]
+    own = first["id"].removeprefix("summary:")
+    for given in (own.upper(), own[:8].upper(), first["id"].upper()):
+        assert expanded(ada, given)["summary"]["id"] == first["id"]
+
+
+def test_expanding_a_turn_tells_of_get(ada: Run) -> None:
+    told = ada("expand", "t6")
+    assert told.code == 3 and "'t6' is a turn, not a summary; 'libravdb get t6' shows it" in told.err
+    assert "is a turn" not in ada("expand", "t6", "--user", "bob").err
+    assert "at least 6 characters" in ada("expand", "abc").err
+
+
+def test_expand_shows_the_summary_before_its_turns(ada: Run) -> None:
+    [first, _] = compacted(ada, "plan", "-u", "ada")[0]["summaries"]
+    page = ada("expand", first["id"], "--limit", "3")
+    assert page.out.index(first["text"]) < page.out.index(said(0)) and page.out.startswith(first["id"])
+    command = re.search(r"more: libravdb (expand .*)", page.err)
+    assert command
+    later = ada(*command[1].split())
+    assert first["text"] not in later.out and said(3) in later.out and first["id"] in later.err
+
+
 def test_what_two_summaries_begin_with_names_neither(cli: Run, tmp_path: Path) -> None:
     with closing(SqliteStore.open(tmp_path / "store.libravdb")) as store:
         for ending in "ab":
@@ -341,7 +365,7 @@ def test_status_counts_summaries(ada: Run) -> None:
     ada("compact", "plan", "-u", "ada")
     assert "2 summaries" in ada("status").out
     status = json.loads(ada("status", "--json").out)
-    assert status["summaries"] == 2 and status["compaction"] == {"waiting": 0, "running": False, "failure": None}
+    assert status["summaries"] == 2 and status["compaction"]["failure"] is None
 
 
 def test_verify_checks_summaries(ada: Run) -> None:

@@ -12,12 +12,15 @@ from typing import Any
 
 import click
 
+from libravdb_memory.assemble.fill import same_text
 from libravdb_memory.assemble.receipt import Assembly, Item, Rejection
 from libravdb_memory.cli.dates import local_time
 from libravdb_memory.cli.figures import bar, clip
 from libravdb_memory.cli.render import harmless, table
 from libravdb_memory.context import Context
+from libravdb_memory.errors import AmbiguousIdError
 from libravdb_memory.receipts import Receipt, Replay, WhyNot
+from libravdb_memory.serve.bridge.lookup import begins_so
 from libravdb_memory.wording import counted
 
 _ORDER = ("hard", "soft", "tail", "elevated", "recalled", "recovered")
@@ -87,15 +90,38 @@ def render_rejection(rejection: Rejection, texts: Mapping[tuple[str, str], str],
     return "\n".join(filter(None, [f"{head}  {click.style(why, fg='yellow')}", words and f"{_UNDER}{words}"]))
 
 
-def render_why_not(found: WhyNot, receipt: Receipt, width: int) -> str:
+def render_why_not(found: WhyNot, receipt: Receipt, width: int, twin: str = "") -> str:
     if found.rejection is None:
         return f"{_named(found)}: {harmless(found.reason)}"
     lines = [render_rejection(found.rejection, _texts(receipt), width)]
+    if twin:
+        lines.append(_UNDER + clip(f"duplicate of {twin}", width - len(_UNDER)))
     if found.session:
         lines.append(_UNDER + click.style(f"session {harmless(found.session)}", dim=True))
     if found.rejection.parts:
         lines.append(_working(found.rejection.parts, width))
     return "\n".join(lines)
+
+
+def offered_as(receipt: Receipt, record: str) -> str | None:
+    """The name of what was offered to a prompt: as it is given, or that of the summary that begins so."""
+    places = _texts(receipt).keys()
+    if any(record in (name, f"{session}/{name}") for session, name in places):
+        return record
+    begun = {name for _, name in places if begins_so(name, record)}
+    if len(begun) > 1:
+        raise AmbiguousIdError(record, len(begun))
+    return next(iter(begun), None)
+
+
+def duplicated_by(found: WhyNot, receipt: Receipt, replay: Replay) -> str:
+    """What the prompt holds in the same words; empty where that is not why it was left out."""
+    rejection, texts = found.rejection, _texts(receipt)
+    if rejection is None or rejection.reason != "duplicate" or replay.assembly is None:
+        return ""
+    words = same_text(texts.get((rejection.session, rejection.id), ""))
+    inside = (item.id for item in replay.assembly.items if same_text(texts.get((item.session, item.id), "")) == words)
+    return next(inside, "a message of the host")
 
 
 def _named(found: WhyNot) -> str:

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import sys
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import IO
 
 import click
 
 from libravdb_memory.cli.context_report import (
     context_form,
+    duplicated_by,
+    offered_as,
     receipt_form,
     render_context,
     render_receipt,
@@ -85,13 +87,22 @@ def why(invocation: Invocation, receipt_id: str) -> None:
 @click.option("-s", "--session", help="The session of RECORD, where several have that id.")
 @click.pass_obj
 def why_not(invocation: Invocation, receipt_id: str, record_id: str, session: str | None) -> None:
-    """Say why RECORD is not in the prompt with this receipt. RECORD is an id, or SESSION/id."""
+    """Say why RECORD is not in the prompt with this receipt.
+
+    RECORD is an id, or SESSION/id; of a summary the first characters will do (six or more).
+    """
     with invocation.open_memory() as memory:
-        receipt, found = memory.why(receipt_id), memory.why_not(receipt_id, record_id, session=session)
+        receipt, replayed = memory.why(receipt_id), memory.replay(receipt_id)
+        named = offered_as(receipt, record_id)
+        found = memory.why_not(receipt_id, named or record_id, session=session)
+    if named is None:
+        with invocation.open_store() as store:
+            found = replace(found, record_id=store.record(record_id, receipt.namespace))
+    twin = duplicated_by(found, receipt, replayed)
     if invocation.as_json:
-        invocation.terminal.json(asdict(found))
+        invocation.terminal.json({**asdict(found), "duplicate_of": twin or None})
     else:
-        invocation.terminal.data(render_why_not(found, receipt, invocation.terminal.width))
+        invocation.terminal.data(render_why_not(found, receipt, invocation.terminal.width, twin))
 
 
 @command("replay")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from functools import partial
 
 import click
@@ -141,7 +141,7 @@ def expand(
     limit: int,
     after: str | None,
 ) -> None:
-    """Print the exact turns below SUMMARY, in order.
+    """Print SUMMARY and the exact turns below it, in order.
 
     SUMMARY is an id, or its first characters (six or more) while no other begins so. Says how to go on when there is
     more.
@@ -152,7 +152,10 @@ def expand(
     if invocation.as_json:
         terminal.json(expansion_form(found))
         return
-    terminal.words(f"{node.id}: {heading_of(node)}\n")
+    if after is None:
+        found = replace(found, items=(node, *found.items))
+    else:
+        terminal.words(f"{node.id}: {heading_of(node)}\n")
     if sys.stdout.isatty():
         terminal.data(render_expansion(found, terminal.width))
     else:

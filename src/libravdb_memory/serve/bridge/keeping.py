@@ -54,6 +54,10 @@ class Keeping:
         node = lookup.named_summary(self._store, summary, user, session)
         return lineage.expand(self._store, node, depth=depth, limit=limit, after=after)
 
+    def record(self, given: str, user: str) -> str:
+        """The name of a record, if one has it; the first characters of a summary's id lead to the whole."""
+        return lookup.named_record(self._store, given, user)
+
     def census(self, user: str | None, session: str | None) -> Census:
         return census(self._store, user, session)
 

@@ -7,7 +7,7 @@ guessed.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from libravdb_memory.errors import AmbiguousIdError, InvalidInputError, NotFoundError
@@ -62,22 +62,54 @@ def named_session(store: Store, user: str | None, session: str) -> SessionName:
 def named_summary(store: Store, given: str, user: str | None, session: str | None) -> Node:
     """The summary with this id, or the one whose id begins so."""
     name, group = given.strip(), given_session(session)
-    if len(own_part(name)) < LEAST_PREFIX:
-        raise InvalidInputError("summary", f"{given!r} is too short: give at least {LEAST_PREFIX} characters of the id")
     owners = [resolve_namespace(user)] if given_user(user) else _summarised(store)
-    whole = [node_of(record) for record in store.find(name) if is_summary(record)]
-    begun = whole or [
-        node_of(record)
-        for owner in owners
-        for record in every(store, summaries_of(owner), Equals("group", group) if group else None)
-        if own_part(record.id).startswith(own_part(name))
-    ]
-    found = [node for node in begun if node.namespace in owners and group in (None, node.session)]
+    found = _summaries_named(store, name, owners, group)
+    if not found and _is_turn(store, name, user):
+        raise NotFoundError(name, f"{name!r} is a turn, not a summary; 'libravdb get {name}' shows it")
+    if not found and len(own_part(name)) < LEAST_PREFIX:
+        raise InvalidInputError("summary", f"{given!r} is too short: give at least {LEAST_PREFIX} characters of the id")
     if not found:
         raise NotFoundError(name, f"there is no summary {name!r}; 'libravdb history SESSION' lists those of a session")
     if len(found) > 1:
         raise AmbiguousIdError(name, len(found))
     return found[0]
+
+
+def named_record(store: Store, given: str, user: str) -> str:
+    """The id, or `session/id`, as it is given where a record has it; else that of the summary that begins so."""
+    name = given.strip()
+    parts = name.split("/")
+    if any(store.find("/".join(parts[at:])) for at in range(len(parts)) if any(parts[at:])):
+        return name
+    found = _summaries_named(store, name, [resolve_namespace(user)], None)
+    if not found:
+        raise NotFoundError(name)
+    if len(found) > 1:
+        raise AmbiguousIdError(name, len(found))
+    return found[0].id
+
+
+def begins_so(summary_id: str, given: str) -> bool:
+    """Whether these are the first characters of a summary's id, and enough of them."""
+    own = own_part(given.lower())
+    return len(own) >= LEAST_PREFIX and summary_id.startswith(_KIND) and own_part(summary_id).startswith(own)
+
+
+def _summaries_named(store: Store, name: str, owners: Sequence[str], group: str | None) -> list[Node]:
+    whole = [node_of(record) for record in store.find(name) if is_summary(record)]
+    begun = whole or [
+        node_of(record)
+        for owner in (owners if len(own_part(name)) >= LEAST_PREFIX else ())
+        for record in every(store, summaries_of(owner), Equals("group", group) if group else None)
+        if begins_so(record.id, name)
+    ]
+    return [node for node in begun if node.namespace in owners and group in (None, node.session)]
+
+
+def _is_turn(store: Store, name: str, user: str | None) -> bool:
+    collections = {record.collection for record in store.find(name)} if name else set[str]()
+    owners = {owner for each in collections if (owner := namespace_of(each)) is not None}
+    return resolve_namespace(user) in owners if given_user(user) else bool(owners)
 
 
 def own_part(summary_id: str) -> str:

@@ -143,6 +143,7 @@ class RemoteKeeping(Remote):
     sessions = _verb(Keeping, Keeping.sessions)
     session = _verb(Keeping, Keeping.session)
     expand = _verb(Keeping, Keeping.expand)
+    record = _verb(Keeping, Keeping.record)
     census = _verb(Keeping, Keeping.census)
     census_of_turn = _verb(Keeping, Keeping.census_of_turn)
     outcomes = _verb(Keeping, Keeping.outcomes)
