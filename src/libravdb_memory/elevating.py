@@ -8,7 +8,7 @@ fails their answer stands. What was not read as a rule but is like one says so, 
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
 from importlib.resources import files
@@ -28,6 +28,7 @@ from libravdb_memory.compact.guidance import (
 from libravdb_memory.compact.sentences import Span
 from libravdb_memory.compact.settings import CompactionSettings
 from libravdb_memory.compact.standing import CHARACTERS_READ, read
+from libravdb_memory.compact.taking_back import ENOUGH, SAME_MEANING, Change, changes_in, shared, subject
 from libravdb_memory.compact.weighing import (
     AGAINST,
     ALONE,
@@ -44,6 +45,7 @@ from libravdb_memory.errors import EngineError
 from libravdb_memory.ingest.deontic import scan
 from libravdb_memory.ingest.turns import turn_of
 from libravdb_memory.model import Record, Turn
+from libravdb_memory.namespaces import namespace_of
 from libravdb_memory.shards import Shard
 from libravdb_memory.tokens import TokenCounter
 
@@ -59,6 +61,8 @@ _OTHER_WEIGHT = 0.2
 _READ_BY_CHANCE = 3.0
 """How much more a sentence that was read as a rule owes to chance than one that is only worded like one: its patterns
 were made for turns that say one thing."""
+_COMPARED = 8
+"""Rules of few words in common with a change whose meaning is compared with it."""
 _BY_LIKENESS: tuple[Reason, ...] = ("worded like a rule", "like known guidance")
 
 
@@ -117,7 +121,8 @@ def _narrowest(spans: Sequence[Span]) -> tuple[Span, ...]:
 
 
 class Elevation:
-    """`sentence_vectors` is asked for vectors of sentences; who has them at hand need not make them again."""
+    """`sentence_vectors` is asked for vectors of sentences; who has them at hand need not make them again. `rules_of`
+    gives the newest rules that are kept of a namespace."""
 
     def __init__(
         self,
@@ -125,19 +130,21 @@ class Elevation:
         counter: TokenCounter,
         settings: CompactionSettings,
         sentence_vectors: Callable[[Sequence[str]], Rows] | None = None,
+        rules_of: Callable[[str], Sequence[Record]] = lambda _: (),
     ) -> None:
         self._embedder = embedder
         self._counter = counter
         self._settings = settings
         self._sentence_vectors = sentence_vectors or embedder.embed_documents
+        self._rules_of = rules_of
         self._prototypes: Rows | None = None
 
     def shards(self, records: Sequence[Record], scores: Mapping[int, float], vectors: Rows) -> tuple[Shard, ...]:
         """The rules among these turns. `scores` are the gate's, by ref; `vectors` has a row for each turn."""
         all_read = (self._read(record, scores.get(record.ref, 0.0), vectors[row]) for row, record in enumerate(records))
         turns = [each for each in all_read if each is not None]
-        found = (self._shard(each) for each in self._boosted(turns))
-        return tuple(shard for shard in found if shard is not None)
+        kept = {each.turn.id: self._shard(each) for each in self._boosted(turns)}
+        return tuple(shard for shard in self._with_changes(records, kept) if shard is not None)
 
     def _read(self, record: Record, score: float, vector: Rows) -> _Read | None:
         turn = turn_of(record)
@@ -188,6 +195,49 @@ class Elevation:
         text = shard_text(turn.text, each.kept, self._settings.guidance_tokens, self._counter)
         told = each.likeness if reason in _BY_LIKENESS else None
         return Shard(turn.id, turn.session, text, turn.ts, each.evidence.stability, reason, turn.speaker, told)
+
+    # ── what takes back a rule ───────────────────────────────────────────────────────────────────────────────────
+
+    def _with_changes(self, records: Sequence[Record], kept: Mapping[str, Shard | None]) -> Iterator[Shard | None]:
+        """What was kept of the turns that were read, in order, and what takes any of it back, or an older rule."""
+        before: list[tuple[int, str]] | None = None
+        here: list[str] = []
+        for record in records:
+            shard = kept.get(record.id)
+            if shard is None and record.id in kept and (found := changes_in(turn_of(record).text)):
+                if before is None:
+                    before = [(rule.ts, rule.text) for rule in self._rules_of(namespace_of(record.collection) or "")]
+                earlier = [text for ts, text in before if ts <= record.ts]
+                shard = self._taking_back(turn_of(record), found, [*earlier, *here])
+            if shard is not None:
+                here.append(shard.text)
+            yield shard
+
+    def _taking_back(self, turn: Turn, found: Sequence[Change], rules: Sequence[str]) -> Shard | None:
+        subjects = [subject(rule) for rule in rules]
+        spans = [
+            change.span for change in found if self._is_about(turn.text[slice(*change.span)], change, rules, subjects)
+        ]
+        if not spans:
+            return None
+        text = shard_text(turn.text, spans, self._settings.guidance_tokens, self._counter)
+        return Shard(turn.id, turn.session, text, turn.ts, _ROLE_WEIGHT["user"], "takes back a rule", turn.speaker)
+
+    def _is_about(self, said: str, change: Change, rules: Sequence[str], subjects: Sequence[frozenset[str]]) -> bool:
+        shares = shared(change, subjects)
+        if max(shares, default=0.0) >= ENOUGH:
+            return True
+        maybe = [rule for rule, share in zip(rules, shares, strict=True) if share > 0.0][-_COMPARED:]
+        if not maybe:
+            return False
+        from libravdb_memory.compact.preserve import unit_rows
+
+        try:
+            rows = unit_rows(self._sentence_vectors([said, *maybe]))
+        except EngineError as error:
+            _log.warning("what takes back a rule is told by its wording only: %s", error)
+            return False
+        return float((rows[1:] @ rows[0]).max()) >= SAME_MEANING
 
     # ── what a model adds ────────────────────────────────────────────────────────────────────────────────────────
 

@@ -38,6 +38,7 @@ _CHANGE = re.compile(
     r"scra(?:tch|p) (?:that|it|this)|forget (?:that|it|about|what|the)|never ?mind|on second thoughts?|correction|"
     r"new plan|(?:take|took) (?:it|that) back|no longer|any ?more|instead|rather than|replac(?:e|es|ed|ing)|"
     r"switch(?:ed|es|ing)?|moved|postponed|rescheduled|renamed?|revert(?:ed)?|roll(?:ed)? back|supersed(?:ed|es)|"
+    r"moves? to|(?:is|are) gone|"
     r"obsolete|outdated|deprecated|cancell?ed|drop(?:ped|s)?|abandon(?:ed)?|off the table|(?:was|were|is) wrong|"
     r"turn(?:s|ed) out|end(?:ed)? up|as of (?:today|now|this)|from now on|update:|becomes?|became|"
     r"(?:steps?|stepped) in|(?:takes|took) over|rais(?:e|ed)|lower(?:ed)?|increas(?:e|ed)|reduc(?:e|ed)|"

@@ -3,6 +3,7 @@
     shard:  stability >= .35, and the deontic scanner finds a rule that is meant to last (see `standing`)
     liking: stability >= .35, the scanner is silent, and a liking or custom is stated
     worded: stability >= .35, and a sentence that could not be read as a rule is worded like one (see `weighing`)
+    change: stability >= .35, and a sentence takes back a rule that was kept before (see `taking_back`)
     boost:  stability >= .35, the scanner is silent, a surface hint is there, and similarity to known guidance >= .78
 
 Laws: the words decide; a model can only add what they do not show, never take away, and is not asked about a turn that
@@ -24,7 +25,9 @@ from libravdb_memory.compact.settings import CompactionSettings
 from libravdb_memory.compact.standing import CHARACTERS_READ
 from libravdb_memory.tokens import TokenCounter
 
-Reason: TypeAlias = Literal["rule", "liking or custom", "worded like a rule", "like known guidance"]
+Reason: TypeAlias = Literal[
+    "rule", "liking or custom", "worded like a rule", "like known guidance", "takes back a rule"
+]
 
 GAP = " … "
 """Between stretches of a turn that did not stand side by side."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager
+from functools import partial
 
 from libravdb_memory.assemble.budget import AssemblySettings
 from libravdb_memory.compact.settings import CompactionSettings
@@ -21,12 +22,16 @@ from libravdb_memory.engines.protocol import Embedder
 from libravdb_memory.engines.summarising.protocol import Summariser
 from libravdb_memory.errors import CallCancelledError, StaleVersionError
 from libravdb_memory.excluding import Excluding, OvertakenError
+from libravdb_memory.model import Record
 from libravdb_memory.namespaces import guidance_of, summaries_of
 from libravdb_memory.nimble import aside, nimble
 from libravdb_memory.store.paging import every
 from libravdb_memory.store.protocol import Equals, Key, Progress, Remove, Store
 from libravdb_memory.tokens import TokenCounter
 from libravdb_memory.verifying import wrong_rule
+
+_RULES = 256
+"""The newest rules that a later turn may take back."""
 
 
 class Compactor:
@@ -43,7 +48,7 @@ class Compactor:
         model: Summariser | None = None,
     ) -> None:
         condenser = Condenser(embedder, counter, settings, model)
-        elevation = Elevation(embedder, counter, settings, condenser.sentence_vectors)
+        elevation = Elevation(embedder, counter, settings, condenser.sentence_vectors, partial(_newest_rules, store))
         self._parts = Parts(store, embedder, counter, settings, assembly, excluding, condenser, elevation)
         self._free = threading.Condition()
         self._busy: set[tuple[str, str]] = set()
@@ -85,6 +90,10 @@ class Compactor:
             with self._free:
                 self._busy.discard(mine)
                 self._free.notify_all()
+
+
+def _newest_rules(store: Store, namespace: str) -> Sequence[Record]:
+    return store.page(guidance_of(namespace), limit=_RULES, newest_first=True).records
 
 
 def _compact(parts: Parts, job: Job, rebuild: bool) -> Compaction:
