@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import os
+import select
+import signal
 import threading
+import time
+import traceback
 from collections.abc import Callable
 
 import pytest
@@ -21,10 +25,29 @@ class Clock:
         return self.now
 
 
+class Watched(Places):
+    """Places of which can be told who waits for one."""
+
+    def __init__(self, *how: Callable[[], float]) -> None:
+        self._tickets: dict[threading.Thread, object] = {}
+        super().__init__(*how)  # type: ignore[arg-type]
+
+    def _may_begin(self, ticket: object, *how: object) -> bool:
+        self._tickets[threading.current_thread()] = ticket
+        return super()._may_begin(ticket, *how)  # type: ignore[arg-type]
+
+    def keeps(self, thread: threading.Thread) -> bool:
+        """Whether it is in the queue, and all that are there have seen how things are now, and gone on waiting: who has
+        not is not among those whom the next change will wake."""
+        with self._changed:
+            everybody_looked = len(self._changed._waiters) == len(self._queue)  # type: ignore[attr-defined]
+            return everybody_looked and self._tickets.get(thread) in self._queue
+
+
 class Runner:
     """A thread in the background that runs a model once, and stays at it until it is let go."""
 
-    def __init__(self, places: Places, work: Work) -> None:
+    def __init__(self, places: Watched, work: Work) -> None:
         self._places, self._work = places, work
         self.running, self.go_on = threading.Event(), threading.Event()
         self._thread = threading.Thread(target=self._run, daemon=True)
@@ -39,7 +62,13 @@ class Runner:
         return self.running.wait(_LONG_S)
 
     def waits(self) -> bool:
-        return not self.running.wait(0.02)
+        """Whether it does, once that is certain; False when it runs."""
+        deadline = time.monotonic() + _LONG_S
+        while not self.running.wait(0.001):
+            if self._places.keeps(self._thread):
+                return True
+            assert time.monotonic() < deadline, "it neither runs nor waits"
+        return False
 
     def still_runs(self) -> bool:
         return self._thread.is_alive()
@@ -50,19 +79,17 @@ class Runner:
         assert not self._thread.is_alive()
 
 
-def in_turn(places: Places, *works: Work) -> list[Runner]:
+def in_turn(places: Watched, *works: Work) -> list[Runner]:
     """Each comes after the one before it runs or waits."""
     runners: list[Runner] = []
     for work in works:
-        waiting = len(places._queue)
         runners.append(Runner(places, work))
-        while not runners[-1].running.wait(0.001) and len(places._queue) == waiting:
-            pass
+        runners[-1].waits()
     return runners
 
 
 def test_as_many_run_as_there_are_processors_and_the_others_in_the_order_they_came() -> None:
-    runners = in_turn(Places(lambda: 2, Clock()), "later", "later", "later", "later")
+    runners = in_turn(Watched(lambda: 2, Clock()), "later", "later", "later", "later")
     assert [runner.running.is_set() for runner in runners] == [True, True, False, False]
     runners[1].end()
     assert runners[2].runs() and runners[3].waits()
@@ -74,7 +101,7 @@ def test_as_many_run_as_there_are_processors_and_the_others_in_the_order_they_ca
 
 def test_while_turns_arrive_one_processor_is_left_to_whoever_stores_them() -> None:
     clock = Clock()
-    places = Places(lambda: 3, clock)
+    places = Watched(lambda: 3, clock)
     runners = in_turn(places, "arriving", "later", "later")
     assert [runner.running.is_set() for runner in runners] == [True, True, False]
     runners[0].end()
@@ -87,7 +114,7 @@ def test_while_turns_arrive_one_processor_is_left_to_whoever_stores_them() -> No
 
 
 def test_when_nothing_arrives_any_more_nobody_waits_for_a_run_to_end() -> None:
-    places = Places(lambda: 2)
+    places = Watched(lambda: 2)
     first, arriving, third = in_turn(places, "later", "arriving", "later")
     assert first.runs()
     assert arriving.runs(), "after a moment, whatever the first does"
@@ -99,7 +126,7 @@ def test_when_nothing_arrives_any_more_nobody_waits_for_a_run_to_end() -> None:
 
 
 def test_what_arrives_waits_no_longer_than_a_moment_even_for_the_only_processor() -> None:
-    places = Places(lambda: 1)
+    places = Watched(lambda: 1)
     busy, waiting, arriving = in_turn(places, "later", "later", "arriving")
     assert arriving.runs()
     assert busy.still_runs() and waiting.waits()
@@ -109,7 +136,7 @@ def test_what_arrives_waits_no_longer_than_a_moment_even_for_the_only_processor(
 
 def test_how_many_processors_there_are_is_asked_each_time() -> None:
     allowed = [1]
-    places = Places(lambda: allowed[0], Clock())
+    places = Watched(lambda: allowed[0], Clock())
     first, second, third = in_turn(places, "later", "later", "later")
     assert second.waits()
     allowed[0] = 2
@@ -121,7 +148,7 @@ def test_how_many_processors_there_are_is_asked_each_time() -> None:
 
 
 def test_with_a_single_processor_one_runs_even_while_turns_arrive() -> None:
-    first, second = in_turn(Places(lambda: 1, Clock()), "arriving", "later")
+    first, second = in_turn(Watched(lambda: 1, Clock()), "arriving", "later")
     assert first.runs() and second.waits()
     first.end()
     assert second.runs()
@@ -129,7 +156,7 @@ def test_with_a_single_processor_one_runs_even_while_turns_arrive() -> None:
 
 
 def test_whoever_answers_somebody_never_waits() -> None:
-    places = Places(lambda: 1, Clock())
+    places = Watched(lambda: 1, Clock())
     busy = in_turn(places, "arriving")[0]
     assert busy.runs()
     with places.one(), places.one():
@@ -142,7 +169,7 @@ def test_whoever_answers_somebody_never_waits() -> None:
 
 
 def test_whoever_comes_back_at_once_comes_after_those_who_wait() -> None:
-    places = Places(lambda: 1, Clock())
+    places = Watched(lambda: 1, Clock())
     with places.behind("later"):
         with places.one():
             other = in_turn(places, "later")[0]
@@ -154,7 +181,7 @@ def test_whoever_comes_back_at_once_comes_after_those_who_wait() -> None:
 
 
 def test_in_the_midst_of_background_work_something_can_be_done_at_once() -> None:
-    places = Places(lambda: 1, Clock())
+    places = Watched(lambda: 1, Clock())
     busy = in_turn(places, "later")[0]
     assert busy.runs()
     with places.behind("later"), places.behind(None), places.one():
@@ -163,14 +190,14 @@ def test_in_the_midst_of_background_work_something_can_be_done_at_once() -> None
 
 
 def test_a_run_that_fails_leaves_its_place() -> None:
-    places = Places(lambda: 1, Clock())
+    places = Watched(lambda: 1, Clock())
     for _ in range(3):
         with pytest.raises(ValueError, match="whatever"), places.behind("later"), places.one():
             raise ValueError("whatever")
 
 
 def test_a_thread_is_in_the_background_until_its_work_there_ends() -> None:
-    places = Places(lambda: 1, Clock())
+    places = Watched(lambda: 1, Clock())
     with places.behind("later"):
         with places.behind("arriving"), places.one():
             pass
@@ -186,20 +213,44 @@ def test_a_thread_is_in_the_background_until_its_work_there_ends() -> None:
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no forks here")
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")
 def test_a_forked_child_does_not_wait_for_who_ran_in_its_parent() -> None:
-    places = Places(lambda: 1, Clock())
+    places = Watched(lambda: 1, Clock())
     runners = in_turn(places, "later", "later")
     assert forked(lambda: in_turn(places, "later")[0].runs())
-    assert forked(lambda: _busy_again(places) and forked(lambda: in_turn(places, "later")[0].runs()))
+    assert forked(lambda: _is_busy_again(places) and forked(lambda: in_turn(places, "later")[0].runs()))
     for runner in runners:
         runner.end()
 
 
-def _busy_again(places: Places) -> bool:
-    return all(runner.running.is_set() or runner.waits() for runner in in_turn(places, "later", "later"))
+def _is_busy_again(places: Watched) -> bool:
+    """One runs and one waits here too, so that a child of this process has something to forget."""
+    first, second = in_turn(places, "later", "later")
+    return first.runs() and second.waits()
 
 
 def forked(check: Callable[[], bool]) -> bool:
+    """Whether it holds in a child of this process; not if it raises there, nor if it takes too long."""
+    over, open_in_child = os.pipe()
     child = os.fork()
     if child == 0:
-        os._exit(0 if check() else 1)
-    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+        holds = False
+        try:
+            holds = check()
+        except BaseException:
+            traceback.print_exc()
+        finally:
+            os._exit(0 if holds else 1)
+    os.close(open_in_child)
+    try:
+        if not select.select([over], [], [], 2 * _LONG_S)[0]:
+            os.kill(child, signal.SIGKILL)
+        return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+    finally:
+        os.close(over)
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no forks here")
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+def test_what_fails_in_a_forked_child_fails_here() -> None:
+    assert forked(lambda: True)
+    assert not forked(lambda: False)
+    assert not forked(lambda: bool(1 // 0))

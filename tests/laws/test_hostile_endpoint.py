@@ -30,6 +30,7 @@ from tests.engines.chat_endpoint import (
 )
 
 from libravdb_memory import Config, Memory
+from libravdb_memory.engines.summarising.chat import ChatSummariser, Patience
 from libravdb_memory.model import Turn
 
 TURNS = 20
@@ -108,15 +109,34 @@ def first_well_then(answer: Answer) -> list[Answer]:
     return [says("ready"), answer]
 
 
+def reached(memory: Memory) -> None:
+    """The first contact may take its time on a busy machine; from then on patience is as short as the settings say."""
+    model = memory._compactor()._parts.condenser._model
+    assert isinstance(model, ChatSummariser)
+    set_patience, model._patience = model._patience, Patience()
+    model.warm_up()
+    model._patience = set_patience
+    assert model.ready
+
+
 @pytest.mark.parametrize("asked_first", [True, False], ids=["once it was there", "from the start"])
 @pytest.mark.parametrize("deed", HOSTILE)
 def test_no_turn_is_lost_or_altered_whatever_an_endpoint_does(
     hashed: Config, tmp_path: Path, endpoint: Endpoint, deed: str, asked_first: bool
 ) -> None:
-    endpoint.answers = first_well_then(HOSTILE[deed]) if asked_first else [HOSTILE[deed]]
+    asked = threading.Event()
+
+    def misbehaves(handler: Handler) -> None:
+        asked.set()
+        HOSTILE[deed](handler)
+
+    endpoint.answers = first_well_then(misbehaves) if asked_first else [misbehaves]
     with Memory.open(tmp_path / "store", config=configured(hashed, endpoint)) as memory:
         turns = talk(memory)
+        if asked_first:
+            reached(memory)
         done = memory.compact(user="ada", session="s")
+        assert asked.wait(60), "something was asked for, though an answer may have come too late"
         assert len(endpoint.requests) > asked_first, "a summary was asked for"
         assert done.summaries, "an extract needs no endpoint"
         assert all(declined.reason for declined in done.declined)
