@@ -151,6 +151,12 @@ def test_why_not_says_what_a_duplicate_repeats(cli: Run) -> None:
     assert json.loads(cli("why-not", built["receipt"], twice, "--json").out)["duplicate_of"] == other
 
 
+def test_a_receipt_that_is_not_there_may_have_gone_with_a_turn(cli: Run, told: None) -> None:
+    for arguments in (["why", "rcpt-0"], ["replay", "rcpt-0"], ["why-not", "rcpt-0", "d"]):
+        result = cli(*arguments)
+        assert result.code == 3 and "no receipt has the id 'rcpt-0'; those that quote erased turns" in result.err
+
+
 def test_why_not_tells_reason_and_margin(cli: Run, told: None) -> None:
     receipt = receipt_of(cli, "--budget", "80")
     left = json.loads(cli("why-not", receipt, "d", "--json").out)

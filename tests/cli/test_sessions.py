@@ -154,9 +154,62 @@ def test_a_session_without_turns_is_not_found_and_its_owner_is_named(ada: Run) -
     assert ada("compact", "--all", "--user", "nobody").code == 3
 
 
-@pytest.mark.parametrize("arguments", [[], ["plan", "--all"]])
-def test_compact_wants_a_session_or_all(ada: Run, arguments: list[str]) -> None:
-    assert ada("compact", *arguments).code == 2
+@pytest.mark.parametrize(("arguments", "told"), [([], "or give --all"), (["plan", "--all"], "or give --all, not both")])
+def test_compact_wants_a_session_or_all(ada: Run, arguments: list[str], told: str) -> None:
+    result = ada("compact", *arguments)
+    assert result.code == 2 and f"name a SESSION, {told} (" in result.err
+
+
+def test_where_nothing_is_done_the_reason_and_the_tail_are_told(ada: Run) -> None:
+    ada("add", "--jsonl", "-", "--user", "ada", stdin=lines("short", 3))
+    for arguments in (["short", "--user", "ada"], ["--all", "--user", "ada"]):
+        result = ada("compact", *arguments)
+        told = " ".join(result.err.split())
+        assert "the tail: the newest turns, at least 4 turns and up to about 0 tokens" in told
+        assert "assembly.tail_share sets its size" in told and max(map(len, result.err.splitlines())) <= 80
+    assert "1 session: no turn is behind the tail" in told
+    assert "the tail:" not in ada("compact", "plan", "--user", "ada", "--rebuild").err
+
+
+def test_a_bulk_add_waits_for_the_compaction_that_it_sets_off(cli: Run) -> None:
+    result = cli("add", "--jsonl", "-", "--user", "ada", stdin=lines("plan", 300))
+    told = re.search(r"^compacting: (\d+) summaries in [\d.]+ s$", result.err, re.M)
+    assert result.code == 0 and told and int(told[1]) == json.loads(cli("status", "--json").out)["summaries"] > 3
+    quick = cli("add", "--jsonl", "-", "--user", "bob", "--no-wait", stdin=lines("plan", 3))
+    assert quick.code == 0 and "compacting" not in quick.err
+
+
+def test_an_interrupted_wait_for_compaction_keeps_every_turn(cli: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    from libravdb_memory.memory import Memory
+
+    def interrupted(memory: Memory, timeout_s: float | None = None, *, compaction: bool = False) -> bool:
+        if compaction:
+            raise KeyboardInterrupt
+        return waits(memory, timeout_s)
+
+    waits = Memory.wait
+    monkeypatch.setattr(Memory, "wait", interrupted)
+    result = cli("add", "--jsonl", "-", "--user", "ada", stdin=lines("plan", 300))
+    monkeypatch.undo()
+    assert result.code == 130 and "every turn is stored; 'libravdb compact --all' goes on" in result.err
+    assert len(result.out.splitlines()) == 300 and "\n\n" not in result.err
+
+
+def test_an_interrupted_compaction_says_what_is_there(ada: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    from libravdb_memory.memory import Memory
+
+    def interrupted(memory: Memory, **how: Any) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Memory, "compact", interrupted)
+        result = ada("compact", "plan", "--user", "ada")
+        anew = ada("compact", "plan", "--user", "ada", "--rebuild")
+    assert "a session that is not through keeps the summaries that it had\n" in anew.err
+    assert result.code == 130
+    first, *rest = result.err.splitlines()
+    assert first.startswith("compacting: stopped after")
+    assert rest == ["0 summaries made; running it again goes on from there", "libravdb: interrupted"]
 
 
 def test_no_command_on_sessions_makes_a_store(cli: Run, tmp_path: Path) -> None:
@@ -350,6 +403,9 @@ def test_search_looks_in_summaries_when_asked(ada: Run) -> None:
         ]
         return hits
 
+    assert "nothing found; there are summaries of --user ada" in ada("search", "importer", "--scope", "summaries").err
+    assert "nothing found; there are turns of --user ada" in ada("search", "importer").err
+    assert ada("search", "importer", "--user", "bob").err == "nothing found\n"
     alone = found("--scope", "summaries")
     assert {hit["id"] for hit in alone} == made
     assert {hit["turn"]["role"] for hit in alone} == {"summary"} and alone[0]["turn"]["user"] == "ada"

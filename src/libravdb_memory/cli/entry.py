@@ -20,7 +20,7 @@ import click
 from libravdb_memory.cli.exit_codes import CLOSED_PIPE, INTERRUPTED, NOT_WRITTEN, OK, UNEXPECTED, USAGE, exit_code_of
 from libravdb_memory.cli.invocation import Invocation
 from libravdb_memory.cli.root import ReaderGone, root
-from libravdb_memory.cli.streams import open_missing_streams, silence_stdout
+from libravdb_memory.cli.streams import is_lively, open_missing_streams, silence_stdout
 from libravdb_memory.errors import LibraVDBError
 
 PROGRAM = "libravdb"
@@ -118,7 +118,9 @@ def _complain(complaint: Complaint, *, as_json: bool) -> None:
     else:
         advice = f"; {hint}" if complaint.kind not in ("usage", "unexpected") else f" ({hint})"
         line = f"{PROGRAM}: {message}{advice if hint else ''}"
+    over = "\r\x1b[K" if complaint.code == INTERRUPTED and is_lively(sys.stderr) else ""  # the terminal's own ^C
     with contextlib.suppress(OSError):  # there is nobody else to tell
+        sys.stderr.write(over)
         click.echo(line, err=True)
 
 

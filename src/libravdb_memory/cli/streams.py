@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import os
 import sys
+from typing import IO
 
 
 def open_missing_streams() -> None:
@@ -25,6 +26,11 @@ def open_missing_streams() -> None:
     if sys.stderr is None:  # pyright: ignore[reportUnnecessaryComparison]
         _put_in_place(os.open(os.devnull, os.O_WRONLY), 2)
         sys.stderr = os.fdopen(2, "w", encoding="utf-8", closefd=False)
+
+
+def is_lively(stream: IO[str]) -> bool:
+    """Whether a line that was written can be taken back."""
+    return stream.isatty() and os.environ.get("TERM") != "dumb"
 
 
 def silence_stdout() -> None:

@@ -17,8 +17,6 @@ from typing import IO, TYPE_CHECKING
 
 import click
 
-from libravdb_memory.wording import counted
-
 if TYPE_CHECKING:
     from libravdb_memory.store.protocol import Progress
 
@@ -52,15 +50,19 @@ class Terminal:
         click.echo(json.dumps(value, ensure_ascii=False, indent=2 if sys.stdout.isatty() else None))
 
     def words(self, text: str) -> None:
-        if not self.quiet:
+        if text and not self.quiet:
             click.echo(text, err=True, color=_colourful(sys.stderr))
 
     def confirmed(self, question: str) -> bool:
         """Ask before something that cannot be taken back. Without a terminal nobody can answer: a usage error."""
         if not sys.stdin.isatty():
             raise click.UsageError(f"{question} There is no terminal to ask on; add --yes.")
-        if click.confirm(question, err=True):
-            return True
+        try:
+            if click.confirm(question, err=True):
+                return True
+        except click.Abort:
+            click.echo(err=True)  # the line of the question stands
+            raise
         self.words("nothing was changed")
         return False
 
@@ -103,7 +105,7 @@ class ProgressBar:
     def finish(self, *, failed: bool) -> None:
         elapsed = time.monotonic() - self._started
         counts = self._unit and self._done is not None  # of a call that a daemon makes nothing is counted here
-        count = counted(self._done or 0, self._unit.removesuffix("s")) if counts else "done"
+        count = _numbered(self._done or 0, self._unit) if counts else "done"
         outcome = f"stopped after {elapsed:.1f} s" if failed else f"{count} in {elapsed:.1f} s"
         self._write(("\r\x1b[K" if self._moving else "") + f"{self._label}: {outcome}\n")
 
@@ -125,6 +127,12 @@ class ProgressBar:
     def _write(self, text: str) -> None:
         self._stream.write(text)
         self._stream.flush()
+
+
+def _numbered(number: int, unit: str) -> str:
+    """`unit` is a plural."""
+    one = f"{unit.removesuffix('ies')}y" if unit.endswith("ies") else unit.removesuffix("s")
+    return f"{number:,} {one if number == 1 else unit}"
 
 
 def _columns() -> int:

@@ -1,11 +1,11 @@
-"""Waiting for the background embedding, with a bar."""
+"""Waiting for what happens in the background, with a bar: embedding, and compaction."""
 
 from __future__ import annotations
 
 import click
 
 from libravdb_memory.cli.terminal import Terminal
-from libravdb_memory.serve.bridge.remote import AnyMemory
+from libravdb_memory.serve.bridge.remote import AnyMemory, RemoteMemory
 from libravdb_memory.store.protocol import Progress
 
 _GLANCE_S = 0.1
@@ -31,6 +31,34 @@ def _watch(memory: AnyMemory, total: int, progress: Progress) -> None:
             raise _Stalled(state.failure)
         progress(max(total - state.pending, 0), total)
     progress(total, total)
+
+
+def wait_for_compaction(memory: AnyMemory, terminal: Terminal) -> None:
+    """Until the sessions that have piled up are compacted, which nobody would do after this process; a daemon stays and
+    does it by itself. A failure is told, not raised: the turns are safe."""
+    if isinstance(memory, RemoteMemory):
+        return
+    before = memory.status()
+    if not (before.compaction.waiting or before.compaction.running):
+        return
+    try:
+        with terminal.progress("compacting", "summaries") as progress:
+            while not memory.wait(timeout_s=_GLANCE_S, compaction=True) and _compacts(memory):
+                progress(memory.status().summaries - before.summaries, 0)
+            progress(memory.status().summaries - before.summaries, 0)
+    except KeyboardInterrupt:
+        terminal.words("every turn is stored; 'libravdb compact --all' goes on with the summaries")
+        raise
+    if failure := memory.status().compaction.failure:
+        terminal.words(click.style(f"note: stored, but not compacted: {failure}", fg="yellow"))
+
+
+def _compacts(memory: AnyMemory) -> bool:
+    """Whether there is more to wait for: work that did not fail, with a model that does not."""
+    status = memory.status()
+    return bool(status.compaction.waiting or status.compaction.running) or not (
+        status.compaction.failure or status.indexing.failure
+    )
 
 
 class _Stalled(Exception):

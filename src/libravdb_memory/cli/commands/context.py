@@ -25,6 +25,9 @@ from libravdb_memory.cli.invocation import Invocation, command
 from libravdb_memory.cli.render import printable
 from libravdb_memory.cli.rule_files import decoded
 from libravdb_memory.context import Mode
+from libravdb_memory.errors import NotFoundError
+from libravdb_memory.receipts import Receipt
+from libravdb_memory.serve.bridge.remote import AnyMemory
 
 user_option = click.option("-u", "--user", help="Whose memory it is.")
 session_option = click.option("-s", "--session", help="One conversation of that user.")
@@ -68,13 +71,21 @@ def context(
     invocation.terminal.words(render_context(built, tokens))
 
 
+def _receipt(memory: AnyMemory, receipt_id: str) -> Receipt:
+    try:
+        return memory.why(receipt_id)
+    except NotFoundError:
+        told = f"no receipt has the id {receipt_id!r}; those that quote erased turns are erased with them"
+        raise NotFoundError(receipt_id, told) from None
+
+
 @command("why")
 @receipt_argument
 @click.pass_obj
 def why(invocation: Invocation, receipt_id: str) -> None:
     """Explain the prompt with this receipt: its tiers, what went in and by which score, what stayed out and why."""
     with invocation.open_memory() as memory:
-        receipt, replayed = memory.why(receipt_id), memory.replay(receipt_id)
+        receipt, replayed = _receipt(memory, receipt_id), memory.replay(receipt_id)
     if invocation.as_json:
         invocation.terminal.json(receipt_form(receipt, replayed))
     else:
@@ -92,7 +103,7 @@ def why_not(invocation: Invocation, receipt_id: str, record_id: str, session: st
     RECORD is an id, or SESSION/id; of a summary the first characters will do (six or more).
     """
     with invocation.open_memory() as memory:
-        receipt, replayed = memory.why(receipt_id), memory.replay(receipt_id)
+        receipt, replayed = _receipt(memory, receipt_id), memory.replay(receipt_id)
         named = offered_as(receipt, record_id)
         found = memory.why_not(receipt_id, named or record_id, session=session)
     if named is None:
@@ -111,7 +122,7 @@ def why_not(invocation: Invocation, receipt_id: str, record_id: str, session: st
 def replay(invocation: Invocation, receipt_id: str) -> int:
     """Assemble once more from a receipt alone and print the text. Exits 1, saying why, when it is not identical."""
     with invocation.open_memory() as memory:
-        replayed = memory.replay(receipt_id)
+        replayed = memory.replay(_receipt(memory, receipt_id).id)
     text = replayed.assembly.text if replayed.assembly else None
     if invocation.as_json:
         invocation.terminal.json({"identical": replayed.identical, "reason": replayed.reason, "text": text})

@@ -13,8 +13,10 @@ from libravdb_memory.cli.batch import read_turns
 from libravdb_memory.cli.dates import Moment
 from libravdb_memory.cli.exit_codes import OK, PROBLEMS_FOUND
 from libravdb_memory.cli.invocation import Invocation, command
+from libravdb_memory.cli.owners import owners_of
 from libravdb_memory.cli.render import counted, printable, render_hits, render_summary, render_turn
-from libravdb_memory.cli.waiting import wait_for_embedding
+from libravdb_memory.cli.waiting import wait_for_compaction, wait_for_embedding
+from libravdb_memory.namespaces import namespace_of, summarised_namespace_of
 from libravdb_memory.serve.bridge.census import Census
 
 user_option = click.option("-u", "--user", help="Whose memory it is.")
@@ -30,7 +32,9 @@ session_option = click.option("-s", "--session", help="One conversation of that 
 @click.option("--speaker", help="The name of who spoke.")
 @click.option("--at", "ts", type=Moment(), help="When it was said (ISO date or time; now by default).")
 @click.option("--id", "turn_id", help="Your own id for the turn; made up otherwise.")
-@click.option("--wait/--no-wait", default=True, help="Wait until it can be found by meaning.")
+@click.option(
+    "--wait/--no-wait", default=True, help="Wait until it can be found by meaning, and long sessions are compacted."
+)
 @click.pass_obj
 def add(
     invocation: Invocation,
@@ -63,6 +67,9 @@ def add(
             kinds = ", ".join(dict.fromkeys(masked))
             invocation.terminal.words(f"masked {counted(len(masked), 'secret')} ({kinds})")
         if wait:
+            wait_for_embedding(memory, invocation.terminal)
+        if wait and lines is not None:
+            wait_for_compaction(memory, invocation.terminal)
             wait_for_embedding(memory, invocation.terminal)
 
 
@@ -114,7 +121,15 @@ def search(
     elif hits:
         terminal.data(render_hits(query, hits, terminal.width, explain=explain, full=full))
     else:
-        terminal.words("nothing found")
+        terminal.words(f"nothing found{_elsewhere(invocation, user, scopes)}")
+
+
+def _elsewhere(invocation: Invocation, user: str | None, scopes: tuple[Scope, ...]) -> str:
+    """Where nobody was named: who has what was looked for."""
+    summaries = "summaries" in scopes
+    with invocation.open_store() as store:
+        others = owners_of(store, summarised_namespace_of if summaries else namespace_of, user)
+    return f"; there are {'summaries' if summaries else 'turns'} of {others}" if others else ""
 
 
 @command("get")
@@ -143,9 +158,9 @@ def get(invocation: Invocation, turn_id: str, user: str | None, session: str | N
 def erase(invocation: Invocation, turn_id: str | None, user: str | None, session: str | None, yes: bool) -> int:
     """Erase for good: the turn with this ID, else a whole --session, else everything of --user.
 
-    With turns go the summaries above them, the rules taken from them and the copies that hosts made; other turns below
-    such a summary stay, and the next compaction covers them again. Shows what will go and asks first. What is erased is
-    gone from the data file and its indexes, not from backups.
+    With turns go the summaries above them, the rules taken from them, the copies that hosts made and the receipts that
+    quote them; other turns below such a summary stay, and the next compaction covers them again. Shows what will go and
+    asks first. What is erased is gone from the data file and its indexes, not from backups.
     """
     if not (turn_id or user or session):
         raise click.UsageError("name a turn by its ID, a --session, or a --user")

@@ -16,9 +16,11 @@ from libravdb_memory.cli.compaction_report import (
     render_compaction,
     render_compactions,
     render_expansion,
+    summaries,
 )
 from libravdb_memory.cli.guidance_report import guidance_words, render_guidance
 from libravdb_memory.cli.history_tree import Shown, glyphs_of_output, history_form, render_history
+from libravdb_memory.cli.idle_sessions import why_idle
 from libravdb_memory.cli.invocation import Invocation, command
 from libravdb_memory.cli.owners import owners_of
 from libravdb_memory.cli.waiting import wait_for_embedding
@@ -26,7 +28,7 @@ from libravdb_memory.compacting import Compaction
 from libravdb_memory.model import Turn
 from libravdb_memory.namespaces import guided_namespace_of
 from libravdb_memory.serve.bridge.lookup import SessionName
-from libravdb_memory.serve.bridge.remote import AnyMemory
+from libravdb_memory.serve.bridge.remote import AnyMemory, RemoteMemory
 from libravdb_memory.summaries import Node
 
 user_option = click.option("-u", "--user", help="Whose memory it is.")
@@ -46,7 +48,7 @@ def compact(invocation: Invocation, session: str | None, user: str | None, every
     when the next is begun.
     """
     if every == (session is not None):
-        raise click.UsageError("name a SESSION, or give --all")
+        raise click.UsageError("name a SESSION, or give --all, not both" if every else "name a SESSION, or give --all")
     with invocation.open_store() as store:
         names = [store.session(user, session)] if session is not None else store.sessions(user)
     done = _compacted(invocation, names, rebuild)
@@ -55,14 +57,29 @@ def compact(invocation: Invocation, session: str | None, user: str | None, every
         terminal.json({"sessions": [compaction_form(each) for each in done]})
     else:
         terminal.data(render_compactions(done, terminal.width) if every else render_compaction(done[0], terminal.width))
+    terminal.words(why_idle(done, invocation.config().assembly, terminal.width, told=not every))
 
 
 def _compacted(invocation: Invocation, names: list[SessionName], rebuild: bool) -> list[Compaction]:
     """When it is through, the summaries can be found by meaning."""
     with invocation.open_memory() as memory:
-        done = _one_by_one(invocation, memory, names, rebuild)
+        before = memory.status().summaries
+        try:
+            done = _one_by_one(invocation, memory, names, rebuild)
+        except KeyboardInterrupt:
+            invocation.terminal.words(_interrupted(memory, before, rebuild))
+            raise
         wait_for_embedding(memory, invocation.terminal)
         return done
+
+
+def _interrupted(memory: AnyMemory, before: int, rebuild: bool) -> str:
+    if isinstance(memory, RemoteMemory):
+        return "the daemon goes on with the session that it has begun"
+    if rebuild:
+        return "a session that is not through keeps the summaries that it had"
+    made = max(memory.status().summaries - before, 0)
+    return f"{summaries(made)} made; running it again goes on from there"
 
 
 def _one_by_one(invocation: Invocation, memory: AnyMemory, names: list[SessionName], rebuild: bool) -> list[Compaction]:
