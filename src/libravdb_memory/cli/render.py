@@ -147,7 +147,7 @@ def render_status(status: Status) -> str:
     rows = [
         ("store", f"{status.path}  {readable_size(store.bytes_on_disk)}"),
         ("turns", f"{status.turns:,} in {counted(status.namespaces, 'namespace')}"),
-        ("embedded", f"{embedded:,} of {store.records:,}" + _embedding_notes(status)),
+        ("embedded", f"{embedded:,} of {store.records:,} texts (turns, summaries, rules …)" + _embedding_notes(status)),
         ("model", status.model),
         ("gate", f"{counted(gate.judged, 'user turn')} judged, {gate.durable:,} durable, {gate.regretted:,} regretted"),
         ("compaction", _compaction(status)),
