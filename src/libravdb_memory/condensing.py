@@ -2,7 +2,7 @@
 
 Laws: what comes back says something, costs strictly less than its sources, and names every fact of theirs that it does
 not hold; or nothing comes back, with the reason of each attempt. A summariser may fail in any way at all: the ladder
-goes on to the next, and its last rung needs no model.
+goes on to the next, and its last rung needs no model. Where a model was passed over, the summary says why.
 """
 
 from __future__ import annotations
@@ -13,14 +13,21 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypeAlias
 
 from libravdb_memory.compact.certificate import CertifiedSummary, certified
-from libravdb_memory.compact.ladder import Attempt, Step, climb, judge
+from libravdb_memory.compact.ladder import Attempt, Climb, Outcome, Step, climb, judge, most_tokens
+from libravdb_memory.compact.passed_over import PassedOver, Reason, unasked
 from libravdb_memory.compact.preserve import Method, Preservation, preservation, progresses, tokens_of
 from libravdb_memory.compact.settings import CompactionSettings
 from libravdb_memory.compact.views import View
 from libravdb_memory.engines.protocol import Embedder
 from libravdb_memory.engines.summarising.extractive import ExtractiveSummariser
 from libravdb_memory.engines.summarising.protocol import Summariser, Summary, SummaryRequest
-from libravdb_memory.errors import CallCancelledError, LibraVDBError
+from libravdb_memory.errors import (
+    AnswerUnusableError,
+    CallCancelledError,
+    LibraVDBError,
+    ModelUnavailableError,
+    TextRefusedError,
+)
 from libravdb_memory.summaries import Loss
 from libravdb_memory.tokens import TokenCounter
 
@@ -57,6 +64,7 @@ class Condensed:
     cover: float
     loss: Loss
     pins_at: int | None
+    passed_over: PassedOver | None
     vector: NDArray[np.float32] = field(compare=False)
 
 
@@ -80,6 +88,7 @@ class Condenser:
         self._model = model
         self._extractive = ExtractiveSummariser(embedder, counter)
         self._plain = ExtractiveSummariser(None, counter)
+        self._failure = ""
 
     @property
     def has_model(self) -> bool:
@@ -92,14 +101,31 @@ class Condenser:
             return
         try:
             self._model.warm_up(cancelled)
+            self._failure = ""
         except CallCancelledError:
             raise
         except LibraVDBError as error:
             _log.warning("summaries are made without %s: %s", self._model.name, error)
+            self._failure = _words_of(error)
 
     @property
     def model_ready(self) -> bool:
         return self._model is not None and self._model.ready
+
+    def unasked(self, scores: Sequence[float | None]) -> PassedOver | None:
+        """Why a model that is configured is not asked about turns with these scores of the gate."""
+        if self._model is None:
+            return None
+        return unasked(self._model.name, scores, self._settings) if self._model.ready else self._passed("not ready")
+
+    def unasked_to_fold(self) -> PassedOver | None:
+        """The same about summaries of which no model wrote any, or while it is not ready."""
+        return self._passed("of extracts" if self.model_ready else "not ready")
+
+    def _passed(self, reason: Reason) -> PassedOver | None:
+        if self._model is None:
+            return None
+        return PassedOver(self._model.name, reason, detail=self._failure if reason == "not ready" else "")
 
     def close(self) -> None:
         self._extractive.close()
@@ -134,15 +160,27 @@ class Condenser:
             made[step] = tried
             bare = self._counter.count(tried.summary.text)
             outcome = judge(step, tried.summary.text, bare, source_tokens, tried.kept.align, settings)
+            if outcome == "too long":
+                return Attempt(step, outcome, figure=bare, bound=most_tokens(step, source_tokens))
+            if outcome == "off the mark":
+                return Attempt(step, outcome, figure=tried.kept.align, bound=settings.min_align)
             if outcome == "accepted" and not progresses(sources.texts, tried.certified.text, self._counter):
-                outcome = "too long"
+                return Attempt(step, "too long", figure=tried.certified.tokens, bound=source_tokens - 1)
             return Attempt(step, outcome)
 
         climbed = climb(attempt, settings, model=with_model and self._model is not None)
         if not climbed.accepted:
             return climbed.declined
         step = climbed.attempts[-1].step
-        return _condensed(step.method, made[step], source_tokens)
+        return _condensed(step.method, made[step], source_tokens, self._why_extract(climbed))
+
+    def _why_extract(self, climbed: Climb) -> PassedOver | None:
+        tried = climbed.passed_over
+        if tried is None or tried.outcome == "accepted" or self._model is None:
+            return None
+        if tried.outcome == "unusable" and tried.figure is not None:
+            return PassedOver(self._model.name, "too long", tried.figure, tried.bound)
+        return PassedOver(self._model.name, tried.outcome, tried.figure, tried.bound, tried.detail)
 
     def _tried(
         self, step: Step, sources: Sources, settings: CompactionSettings, cancelled: Cancelled
@@ -153,9 +191,13 @@ class Condenser:
         except CallCancelledError:
             raise
         except Exception as error:  # whatever a summariser does, the ladder goes on
-            expected = isinstance(error, LibraVDBError)
-            _log.warning("no summary by %s: %s", step.name, error, exc_info=not expected)
-            return Attempt(step, "failed", str(error) if expected else repr(error))
+            _log.warning("no summary by %s: %s", step.name, error, exc_info=not isinstance(error, LibraVDBError))
+            outcome: Outcome = "unusable" if isinstance(error, AnswerUnusableError) else "failed"
+            if step.method == "abstractive" and outcome == "failed":
+                self._failure = _words_of(error)
+            if isinstance(error, AnswerUnusableError) and error.excess is not None:
+                return Attempt(step, outcome, error.reason, *error.excess)
+            return Attempt(step, outcome, _words_of(error))
         node = certified(sources.texts, summary.text, settings, self._counter)
         vector = self.vectors([summary.text])[0]
         return _Judged(summary, node, preservation(vector, sources.vectors), vector)
@@ -166,7 +208,14 @@ class Condenser:
         return self._plain if step.rung == self._settings.rungs[-1] else self._extractive
 
 
-def _condensed(method: Method, judged: _Judged, source_tokens: int) -> Condensed:
+def _words_of(error: Exception) -> str:
+    """What went wrong, without the name of the model."""
+    if isinstance(error, ModelUnavailableError | AnswerUnusableError | TextRefusedError):
+        return error.reason
+    return str(error) if isinstance(error, LibraVDBError) else repr(error)
+
+
+def _condensed(method: Method, judged: _Judged, source_tokens: int, passed_over: PassedOver | None) -> Condensed:
     node, certificate = judged.certified, judged.certified.certificate
     pinned = frozenset(node.pins.pinned)
     lost = [fact.text for fact in certificate.missing if fact not in pinned]
@@ -188,5 +237,6 @@ def _condensed(method: Method, judged: _Judged, source_tokens: int) -> Condensed
             unread=certificate.unread,
         ),
         pins_at=len(node.text) - len(node.pins.text) if node.pins.text else None,
+        passed_over=passed_over,
         vector=judged.vector,
     )

@@ -181,10 +181,13 @@ class ModelTimeoutError(ModelUnavailableError):
 
 
 class AnswerUnusableError(EngineError):
-    def __init__(self, model: str, reason: str) -> None:
+    """`excess` is what an answer that is far too long costs, and the most that it might."""
+
+    def __init__(self, model: str, reason: str, excess: tuple[int, int] | None = None) -> None:
         super().__init__(f"model {model} gave an answer that cannot be used: {reason}")
         self.model = model
         self.reason = reason
+        self.excess = excess
 
 
 class CallCancelledError(EngineError):

@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import cast
 
+from libravdb_memory.compact.passed_over import PassedOver
 from libravdb_memory.identity import Json
 from libravdb_memory.model import Draft, Record, Turn
 from libravdb_memory.namespaces import summaries_of, summarised_namespace_of
@@ -42,7 +43,8 @@ class Loss:
 class Node:
     """A summary of turns (level 1) or of summaries. `children` are the ids that it covers directly, `turns` how many
     turns lie below it, `first` and `last` the ids of those at its ends. `source_tokens` is what its children cost,
-    `tokens` what it costs itself. `prior` are the summaries that a model was shown before it wrote this one."""
+    `tokens` what it costs itself. `prior` are the summaries that a model was shown before it wrote this one.
+    `passed_over` says why a model that is configured did not write it; only the compaction that made it knows."""
 
     id: str
     namespace: str
@@ -66,6 +68,7 @@ class Node:
     loss: Loss = field(default_factory=Loss)
     pins_at: int | None = None
     prior: tuple[str, ...] = ()
+    passed_over: PassedOver | None = field(default=None, compare=False)
 
     @property
     def key(self) -> Key:

@@ -18,6 +18,7 @@ from tests.serve.test_http_api import Web
 
 from libravdb_memory import Memory
 from libravdb_memory.config import Config
+from libravdb_memory.engines.summarising.select import SummarySettings
 from libravdb_memory.serve.access import SAME_USER
 from libravdb_memory.serve.calls import Answer, read_call, run
 from libravdb_memory.serve.http.exposed import exposed, takes_get
@@ -44,8 +45,9 @@ libravdb: [
 """
 DREAM = "{score=.82 recall=3 unique=2}"
 DIARY = f"## Deep sleep\n- Ada reviews every migration by hand. {DREAM}\n- no. {DREAM}\n"
-RARE = frozenset({"Problem", "Declined"})
-"""What is told of a damaged store, and of turns that no summary tells in less: they have tests of their own."""
+RARE = frozenset({"Problem", "Declined", "Extracts", "PassedOver"})
+"""What is told of a damaged store, of turns that no summary tells in less, and of a model that did not write summaries:
+they have tests of their own."""
 Schema: TypeAlias = Mapping[str, Any]
 
 
@@ -367,3 +369,15 @@ def test_what_is_told_of_turns_that_no_summary_fits_does_too(hashed: Config) -> 
             memory.ingest(f"/srv/harbour/{number * 7919}.log", user="ada", session="s1", role="tool")
         told = told_by(memory, config, "memory_compact", **ADA)
     assert "Declined" in met("memory_compact", told), told
+
+
+def test_what_is_told_of_a_model_that_is_not_there_does_too(hashed: Config) -> None:
+    summary = SummarySettings(backend="openai-compatible", base_url="http://127.0.0.1:9/v1", model="m", retries=0)
+    compaction = replace(hashed.compaction, cluster_target=4, trigger_tokens=0)
+    config = replace(hashed, compaction=compaction, summary=summary, assembly=replace(hashed.assembly, tail_share=0.0))
+    with Memory.open(config=config) as memory:
+        for number in range(12):
+            memory.ingest(said(number), user="ada", session="s1")
+        told = told_by(memory, config, "memory_compact", **ADA)
+    assert met("memory_compact", told) >= {"Extracts", "PassedOver"}
+    assert [extracts["reason"] for extracts in told["extracts"]] == ["not ready"]

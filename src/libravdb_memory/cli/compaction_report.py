@@ -16,6 +16,7 @@ import click
 from libravdb_memory.cli.dates import local_span, local_time
 from libravdb_memory.cli.figures import clip
 from libravdb_memory.cli.render import harmless, in_one_line, table, wrapped
+from libravdb_memory.compact.passed_over import Extracts
 from libravdb_memory.compacting import Compaction, Declined
 from libravdb_memory.lineage import Expansion
 from libravdb_memory.model import Turn
@@ -32,7 +33,8 @@ _MOST_DECLINED = 5
 def render_compaction(done: Compaction, width: int) -> str:
     """Of one session: what is covered now, what was declined and why."""
     figures = list(_figures(done))
-    lines = [table([("session", _named(done, width - _LABEL_WIDTH)), *figures])]
+    rows = [(name, _folded(value, width - _LABEL_WIDTH)) for name, value in figures]
+    lines = [table([("session", _named(done, width - _LABEL_WIDTH)), *rows])]
     lines += _declines(done.declined, width)
     if done.reason:
         lines.append(textwrap.fill(f"nothing {'more ' if figures else ''}to do: {harmless(done.reason)}", width))
@@ -92,10 +94,31 @@ def _figures(done: Compaction) -> Iterator[tuple[str, str]]:
         yield "tokens", f"{done.source_tokens:,} → {done.tokens:,} ({share:.0%})"
     if done.folds:
         yield "folded", f"{summaries(sum(len(node.children) for node in done.folds))} into {len(done.folds):,}"
-    if engines := Counter(node.engine for node in (*done.summaries, *done.folds)):
-        yield "made by", ", ".join(f"{harmless(name)} ({count:,})" for name, count in engines.most_common())
+    if engines := Counter((node.method, node.engine) for node in (*done.summaries, *done.folds)):
+        ordered = sorted(engines.items(), key=lambda maker: (maker[0][0], -maker[1]))
+        makers = ", ".join(f"{harmless(name)} ({count:,})" for (_, name), count in ordered)
+        yield "made by", f"{makers}: {_why(done.extracts)}" if done.extracts else makers
     if done.guidance:
         yield "rules", f"{done.guidance:,} kept word by word"
+
+
+def _why(extracts: Sequence[Extracts]) -> str:
+    """The model is named once, and so is a failure after which it was not asked again."""
+    told: list[str] = []
+    details: set[str] = set()
+    models: set[str] = set()
+    for each in sorted(extracts, key=lambda extracts: extracts.reason == "not ready"):
+        brief = each.reason == "not ready" and each.detail in details
+        words = "it was not asked again" if brief else each.words(named=each.model not in models)
+        told.append(f"{in_one_line(words)} ({each.count:,})")
+        details.add(each.detail)
+        models.add(each.model)
+    return "; ".join(told)
+
+
+def _folded(value: str, room: int) -> str:
+    """Below itself, right of its label."""
+    return f"\n{' ' * _LABEL_WIDTH}".join(textwrap.wrap(value, max(room, 30), break_on_hyphens=False))
 
 
 def _declines(declined: Sequence[Declined], width: int) -> Iterator[str]:
@@ -139,8 +162,9 @@ def compaction_form(done: Compaction) -> dict[str, Any]:
         "turns": done.turns,
         "source_tokens": done.source_tokens,
         "tokens": done.tokens,
-        "summaries": [node_form(node) for node in done.summaries],
-        "folds": [node_form(node) for node in done.folds],
+        "summaries": [_made_form(node) for node in done.summaries],
+        "folds": [_made_form(node) for node in done.folds],
+        "extracts": [asdict(extracts) for extracts in done.extracts],
         "rules": done.guidance,
         "declined": [asdict(declined) for declined in done.declined],
         "reason": done.reason,
@@ -161,5 +185,10 @@ def turn_form(turn: Turn) -> dict[str, Any]:
 
 def node_form(node: Node) -> dict[str, Any]:
     form = asdict(node)
-    user, loss = form.pop("namespace"), form.pop("loss")
+    user, loss, _ = form.pop("namespace"), form.pop("loss"), form.pop("passed_over")
     return {"kind": "summary", "user": user, **form, "certificate": {**loss, "lost": lost_by(node.loss)}}
+
+
+def _made_form(node: Node) -> dict[str, Any]:
+    why = node.passed_over
+    return {**node_form(node), "passed_over": None if why is None else asdict(why)}

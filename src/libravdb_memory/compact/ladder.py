@@ -1,7 +1,7 @@
 """The ladder of a cluster: which summary to try next, and when to give up.
 
     a model, normal → too long: a model, aggressive → too long: the fallback
-    a model's words off the mark, empty or failed → an extract on the same rung
+    a model's words off the mark, empty, unusable or failed → an extract on the same rung
     an extract, normal → anything but accepted: aggressive → the fallback → declined
 
 Laws: no rung is tried twice by the same method and the ladder only goes down, so it ends after four attempts at most;
@@ -18,7 +18,7 @@ from typing import Literal, TypeAlias
 from libravdb_memory.compact.preserve import Method, accepted
 from libravdb_memory.compact.settings import CompactionSettings, Rung
 
-Outcome: TypeAlias = Literal["accepted", "too long", "off the mark", "failed", "empty"]
+Outcome: TypeAlias = Literal["accepted", "too long", "off the mark", "failed", "unusable", "empty"]
 
 OVERSHOOT = 2
 """Times its limit that a model's summary may cost: it counts in tokens of its own."""
@@ -38,11 +38,14 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Attempt:
-    """What came of a step. `detail` says more about a failure."""
+    """What came of a step. `detail` says more about a failure; `figure` and `bound` are the tokens or the align that
+    decided, and the most or least that it should have been."""
 
     step: Step
     outcome: Outcome
     detail: str = ""
+    figure: float | None = None
+    bound: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +57,13 @@ class Climb:
     @property
     def accepted(self) -> bool:
         return bool(self.attempts) and self.attempts[-1].outcome == "accepted"
+
+    @property
+    def passed_over(self) -> Attempt | None:
+        """The last attempt of a model where an extract was accepted."""
+        if not self.accepted or self.attempts[-1].step.method == "abstractive":
+            return None
+        return next((each for each in reversed(self.attempts) if each.step.method == "abstractive"), None)
 
     @property
     def declined(self) -> str:
@@ -84,14 +94,19 @@ def next_step(last: Attempt, settings: CompactionSettings) -> Step | None:
     return Step("extractive", rungs[place + 1]) if place + 1 < len(rungs) else None
 
 
+def most_tokens(step: Step, source_tokens: int) -> int:
+    """What a summary may cost."""
+    limit = step.rung.limit(source_tokens) * (OVERSHOOT if step.method == "abstractive" else 1)
+    return min(limit, source_tokens - 1)
+
+
 def judge(
     step: Step, summary: str, tokens: int, source_tokens: int, align: float, settings: CompactionSettings
 ) -> Outcome:
     """What to make of a summary of so many tokens."""
     if not any(map(str.isalnum, summary)):
         return "empty"
-    limit = step.rung.limit(source_tokens) * (OVERSHOOT if step.method == "abstractive" else 1)
-    if tokens >= source_tokens or tokens > limit:
+    if tokens > most_tokens(step, source_tokens):
         return "too long"
     return "accepted" if accepted(step.method, align, settings) else "off the mark"
 

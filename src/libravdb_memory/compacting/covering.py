@@ -9,9 +9,11 @@ from __future__ import annotations
 from bisect import insort
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from libravdb_memory import lineage
+from libravdb_memory.compact.passed_over import PassedOver
 from libravdb_memory.compact.plan import plan
 from libravdb_memory.compact.preserve import asks_a_model
 from libravdb_memory.compact.prior import prior_context
@@ -137,6 +139,7 @@ class Covering:
         rest = [records[row] for row in rows]
         prior = self._prior(earlier)
         condensed: Condensed | str = TRIVIAL
+        unasked: PassedOver | None = None
         if len(records) > 1:
             sources = Sources(
                 texts=tuple(record.text for record in rest),
@@ -145,6 +148,7 @@ class Covering:
                 prior=prior[0],
             )
             with_model = self._asks_a_model([scores.get(record.ref) for record in rest])
+            unasked = None if with_model else self._parts.condenser.unasked([scores.get(record.ref) for record in rest])
             condensed = self._parts.condenser.condense(sources, with_model=with_model, cancelled=self._job.cancelled)
         if isinstance(condensed, str):
             ids = tuple(record.id for record in records)
@@ -160,6 +164,7 @@ class Covering:
             times=[record.ts for record in records],
             prior=prior[1],
         )
+        node = replace(node, passed_over=condensed.passed_over or unasked)
         below = [Key(record.collection, record.id, record.group) for record in records]
         self.guidance += self._writing.cover(node, below, guidance)
         self.said[node.id] = condensed.vector

@@ -56,6 +56,7 @@ class Folding:
             vectors=self._vectors_of(nodes),
         )
         with_model = self._parts.condenser.model_ready and any(node.method == "abstractive" for node in nodes)
+        unasked = None if with_model else self._parts.condenser.unasked_to_fold()
         condensed = self._parts.condenser.condense(
             sources, with_model=with_model, cancelled=self._job.cancelled, folding=True
         )
@@ -71,6 +72,7 @@ class Folding:
             ends=(nodes[0].first, nodes[-1].last),
             times=[moment for node in nodes for moment in (node.first_ts, node.last_ts)],
         )
+        node = replace(node, passed_over=condensed.passed_over or unasked)
         self._writing.cover(node, [child.key for child in nodes])
         self._said[node.id] = condensed.vector
         self.folds = (*self.folds, node)

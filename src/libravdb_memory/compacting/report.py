@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from libravdb_memory.compact.passed_over import NEVER_ASKED, Extracts, counted_extracts
 from libravdb_memory.summaries import Node
 
 TRIVIAL = "trivial: one turn alone has no summary"
@@ -49,3 +50,22 @@ class Compaction:
     @property
     def tokens(self) -> int:
         return sum(node.tokens for node in self.summaries)
+
+    @property
+    def extracts(self) -> tuple[Extracts, ...]:
+        """Those that a model might have written, by the reason why it did not; none where no model is configured."""
+        return counted_extracts(node.passed_over for node in self._made if node.passed_over is not None)
+
+    @property
+    def model_failure(self) -> str | None:
+        """Why the last summary that a model was wanted for is not its own; empty when it is, None when none was."""
+        for node in reversed(self._made):
+            if node.passed_over is not None and node.passed_over.reason not in NEVER_ASKED:
+                return counted_extracts([node.passed_over])[0].words()
+            if node.method == "abstractive":
+                return ""
+        return None
+
+    @property
+    def _made(self) -> tuple[Node, ...]:
+        return (*self.summaries, *self.folds)

@@ -81,7 +81,7 @@ def turn_form(turn: Turn) -> dict[str, Json]:
 
 def node_form(node: Node) -> dict[str, Json]:
     certificate = {**object_form(node.loss), "share": node.loss.share}
-    told = {name: inner for name, inner in object_form(node).items() if name not in ("loss", "pinsAt")}
+    told = {name: inner for name, inner in object_form(node).items() if name not in ("loss", "pinsAt", "passedOver")}
     return {"kind": "summary", **told, "decayRate": node.decay_rate, "certificate": certificate}
 
 
@@ -117,12 +117,17 @@ def compaction_form(done: Compaction) -> dict[str, Json]:
         "turns": done.turns,
         "sourceTokens": done.source_tokens,
         "tokens": done.tokens,
-        "summaries": [node_form(node) for node in done.summaries],
-        "folds": [node_form(node) for node in done.folds],
+        "summaries": [_made_form(node) for node in done.summaries],
+        "folds": [_made_form(node) for node in done.folds],
+        "extracts": form(done.extracts),
         "guidance": done.guidance,
         "declined": form(done.declined),
         "reason": done.reason,
     }
+
+
+def _made_form(node: Node) -> dict[str, Json]:
+    return {**node_form(node), "passedOver": form(node.passed_over)}
 
 
 def context_form(built: Context) -> dict[str, Json]:

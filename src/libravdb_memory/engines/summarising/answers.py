@@ -56,7 +56,11 @@ def usable(answer: object, request: SummaryRequest, counter: TokenCounter, model
     if not isinstance(answer, str):
         raise AnswerUnusableError(model, "it is not text")
     text = _bare(answer)
-    if problem := _problem(text, request, counter):
+    cost, most = counter.count(text), OVERLONG * request.tokens
+    if cost > most and not _UNFINISHED_THOUGHT.match(text):
+        told = f"it costs {cost} tokens, asked for were {request.tokens}"
+        raise AnswerUnusableError(model, told, excess=(cost, most))
+    if problem := _problem(text, request):
         raise AnswerUnusableError(model, problem)
     return text
 
@@ -68,13 +72,11 @@ def _bare(answer: str) -> str:
     return (text[announced.end() :] if announced else text).strip()
 
 
-def _problem(text: str, request: SummaryRequest, counter: TokenCounter) -> str:
+def _problem(text: str, request: SummaryRequest) -> str:
     if not any(map(str.isalnum, text)):
         return "it is empty"
     if _UNFINISHED_THOUGHT.match(text):
         return "it ends before its reasoning does"
-    if (cost := counter.count(text)) > OVERLONG * request.tokens:
-        return f"it costs {cost} tokens, asked for were {request.tokens}"
     if _REFUSAL.match(text):
         return "it declines to summarise"
     if _is_json(text):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Literal, TypedDict
 
+from libravdb_memory.compact.passed_over import Reason
 from libravdb_memory.identity import Json
 from libravdb_memory.serve.results.turns import Tail, ToldTurn
 
@@ -120,16 +121,45 @@ class Declined(TypedDict):
     ofSummaries: bool
 
 
+class PassedOver(TypedDict):
+    """Why a model that is configured did not write a summary: what was measured, what it should have kept to, and what
+    the engine said of its failure."""
+
+    model: str
+    reason: Reason
+    figure: float | None
+    bound: float | None
+    detail: str
+
+
+class Extracts(TypedDict):
+    """How many summaries a model did not write for one reason; the figures lie between `least` and `most`."""
+
+    model: str
+    reason: Reason
+    count: int
+    least: float | None
+    most: float | None
+    bound: float | None
+    detail: str
+
+
+class MadeSummary(Summary):
+    passedOver: PassedOver | None
+
+
 class Compacted(TypedDict):
-    """`reason` says why nothing was done, where nothing was."""
+    """`reason` says why nothing was done, where nothing was; `extracts` why a model that is configured did not write
+    all summaries."""
 
     userId: str
     sessionId: str
     turns: int
     sourceTokens: int
     tokens: int
-    summaries: list[Summary]
-    folds: list[Summary]
+    summaries: list[MadeSummary]
+    folds: list[MadeSummary]
+    extracts: list[Extracts]
     guidance: int
     declined: list[Declined]
     reason: str
