@@ -28,11 +28,13 @@ _PATIENCE_S, _ASKED_EVERY_S = 30.0, 0.2
 
 @dataclass(frozen=True, slots=True)
 class OverflowState:
-    """`waiting` sessions to look at, and why the last compaction failed (None while they work)."""
+    """`waiting` sessions to look at, why the last compaction failed (None while they work), and why the last summary
+    that a model was wanted for is not its own."""
 
     waiting: int
     running: bool
     failure: str | None
+    model_failure: str | None = None
 
 
 class Overflow:
@@ -58,12 +60,13 @@ class Overflow:
         self._running = False
         self._stopping = False
         self._failure: str | None = None
+        self._model_failure: str | None = None
         self._thread: threading.Thread | None = None
         abandon_in_children(self)
 
     @property
     def state(self) -> OverflowState:
-        return OverflowState(len(self._waiting), self._running, self._failure)
+        return OverflowState(len(self._waiting), self._running, self._failure, self._model_failure)
 
     def notice(self, namespace: str, session: str, tokens: int) -> None:
         """A turn of so many tokens was stored."""
@@ -153,6 +156,8 @@ class Overflow:
                 done = compactor.compact(namespace, session, time.time_ns() // 1_000_000, lambda: self._stopping)
             finally:
                 self._stored()
+            if (failure := done.model_failure) is not None:
+                self._model_failure = failure or None
             self._left[mine] = sum(declined.tokens for declined in done.declined if not declined.of_summaries)
             if not done.summaries:
                 return
