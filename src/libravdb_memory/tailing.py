@@ -72,8 +72,8 @@ def _tail_turn(record: Record) -> TailTurn:
         speaker=turn.speaker,
         session=turn.session,
         bundle=_text(turn.metadata.get("bundle")),
-        calls=tuple(_texts(turn.metadata.get("tool_calls"))),
-        answers=tuple(_texts(turn.metadata.get("tool_call_id"))),
+        calls=tuple(_ids(turn.metadata.get("tool_calls"))),
+        answers=tuple(_ids(turn.metadata.get("tool_call_id"))),
     )
 
 
@@ -81,8 +81,11 @@ def _text(value: object) -> str | None:
     return value if isinstance(value, str) and value else None
 
 
-def _texts(value: object) -> Iterable[str]:
+def _ids(value: object) -> Iterable[str]:
+    """One id, or several; calls may be given whole, as chat endpoints have them."""
     if isinstance(value, str):
         yield value
     elif isinstance(value, list):
-        yield from (item for item in cast(list[object], value) if isinstance(item, str))
+        for item in cast(list[object], value):
+            named = cast(dict[str, object], item).get("id") if isinstance(item, dict) else item
+            yield from (named,) if isinstance(named, str) else ()

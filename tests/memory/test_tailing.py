@@ -10,6 +10,7 @@ import pytest
 from libravdb_memory import Memory
 from libravdb_memory.assemble.budget import AssemblySettings
 from libravdb_memory.engines.token_counter import make_counter
+from libravdb_memory.identity import Json
 from libravdb_memory.namespaces import history_of
 from libravdb_memory.tailing import newest_records, tail_of
 
@@ -20,7 +21,7 @@ def memory(tmp_path: Path) -> Iterator[Memory]:
         yield memory
 
 
-def converse(memory: Memory, between: int, *, call: str = "c1") -> None:
+def converse(memory: Memory, between: int, *, call: Json = "c1") -> None:
     """A tool is called, much else is said, and then its result comes."""
     say = {"user": "ada", "session": "long"}
     memory.ingest("look it up", id="call", role="assistant", metadata={"tool_calls": [call]}, **say)
@@ -39,6 +40,17 @@ def tail(memory: Memory) -> list[str]:
 def test_a_result_comes_with_its_call_however_many_turns_lie_between(memory: Memory, between: int) -> None:
     converse(memory, between)
     assert tail(memory) == ["call", *(f"m{number}" for number in range(between)), "result"]
+
+
+def test_a_call_may_be_given_whole_as_chat_endpoints_have_it(memory: Memory) -> None:
+    converse(memory, 6, call={"id": "c1", "type": "function", "function": {"name": "look_up", "arguments": "{}"}})
+    assert tail(memory)[0] == "call"
+
+
+@pytest.mark.parametrize("call", [{"id": 7}, {}, 7, None, ["c1"]])
+def test_a_call_without_an_id_holds_nothing_together(memory: Memory, call: Json) -> None:
+    converse(memory, 6, call=call)
+    assert tail(memory)[0] != "call"
 
 
 def test_a_result_whose_call_was_never_stored_does_not_drag_the_session_in(memory: Memory) -> None:

@@ -272,8 +272,7 @@ def test_guidance_stands_in_the_order_in_which_it_was_given() -> None:
         assert [item.id for item in result.items] == ["old", "twin", "new"]
         assert result.tokens == counter.count(result.text)
     assert result.text.startswith(
-        "<elevated_guidance>\nAdvisory guidance from earlier conversations, oldest first. "
-        "Where two contradict, the later holds."
+        "<elevated_guidance>\nAdvisory, from earlier conversations, oldest first; the later holds. "
     )
     assert '<entry date="2026-03-02 00:00">Answer in German.</entry>' in result.text
     assert '<entry date="2026-03-02 01:01">Answer in English.</entry>' in result.text
