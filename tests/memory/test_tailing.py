@@ -43,13 +43,13 @@ def test_a_result_comes_with_its_call_however_many_turns_lie_between(memory: Mem
 
 
 def test_a_call_may_be_given_whole_as_chat_endpoints_have_it(memory: Memory) -> None:
-    converse(memory, 6, call={"id": "c1", "type": "function", "function": {"name": "look_up", "arguments": "{}"}})
+    converse(memory, 30, call={"id": "c1", "type": "function", "function": {"name": "look_up", "arguments": "{}"}})
     assert tail(memory)[0] == "call"
 
 
 @pytest.mark.parametrize("call", [{"id": 7}, {}, 7, None, ["c1"]])
 def test_a_call_without_an_id_holds_nothing_together(memory: Memory, call: Json) -> None:
-    converse(memory, 6, call=call)
+    converse(memory, 30, call=call)
     assert tail(memory)[0] != "call"
 
 
