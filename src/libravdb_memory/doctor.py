@@ -18,6 +18,7 @@ from typing import Literal, TypeAlias
 from libravdb_memory.config import Config, ignored_variables, load_config
 from libravdb_memory.engines.protocol import Embedder, EmbeddingSpace
 from libravdb_memory.engines.select import make_embedder
+from libravdb_memory.engines.summarising.select import check_folder, check_key, make_summariser, name_of
 from libravdb_memory.errors import (
     ConfigError,
     ForeignFileError,
@@ -77,6 +78,8 @@ def examine(
         yield _model(config, embedder)
     except (LibraVDBError, ImportError) as error:
         yield Finding("problem", "model", str(error), "set LIBRAVDB_EMBEDDING_BACKEND=bundled, or mend the model")
+    yield _summaries(config)
+    yield from _told_by_a_daemon(config)
     yield from _data(config, space)
 
 
@@ -157,6 +160,44 @@ def _model(config: Config, embedder: Embedder) -> Finding:
     if not np.allclose(vector[: len(expected)], expected, atol=_ANSWER_TOLERANCE):
         return Finding("problem", "model", f"{label} gives another vector than expected", _reinstall(config))
     return Finding("ok", "model", f"{label} loads and gives the expected vector")
+
+
+def _summaries(config: Config) -> Finding:
+    """Reach or load what writes them, where that is a model."""
+    settings = config.summary
+    name = name_of(settings)
+    if settings.backend == "extractive":
+        return Finding("ok", "summaries", f"{name}: no model is needed")
+    try:
+        check_folder(settings)
+        check_key(settings)
+        with closing(make_summariser(settings, None)) as summariser:
+            summariser.warm_up()
+    except (LibraVDBError, ImportError) as error:
+        remedy = "mend it, or set LIBRAVDB_SUMMARY_BACKEND=extractive and drop the other summary settings"
+        return Finding("problem", "summaries", f"{name} is not ready: {error}", remedy)
+    return Finding("ok", "summaries", f"{name} is ready")
+
+
+def _told_by_a_daemon(config: Config) -> Iterator[Finding]:
+    """Why the last summary of a daemon that has the store open was made without its model."""
+    from libravdb_memory.serve.bridge.finding import find_daemon
+    from libravdb_memory.serve.bridge.remote import RemoteMemory
+    from libravdb_memory.store.sqlite.files import locate
+
+    try:
+        line = find_daemon(locate(config.db_path), config.home)
+        if line is None:
+            return
+        with closing(line):
+            failure = RemoteMemory(line).status().compaction.model_failure
+            daemon = f"the daemon (process {line.peer.pid})"
+    except (OSError, LibraVDBError) as error:
+        yield Finding("note", "summaries", f"a daemon could not be asked about its own: {error}")
+        return
+    if failure:
+        detail = f"{daemon} made its last without the model: {failure}"
+        yield Finding("note", "summaries", detail, "libravdb compact --rebuild makes those of a session anew")
 
 
 def _reinstall(config: Config) -> str:

@@ -31,7 +31,7 @@ from libravdb_memory.config import Config, load_config
 from libravdb_memory.context import Context, ContextBuilder, Mode, Request
 from libravdb_memory.engines.protocol import Embedder
 from libravdb_memory.engines.select import make_embedder
-from libravdb_memory.engines.summarising.select import make_summariser
+from libravdb_memory.engines.summarising.select import check_folder, check_key, make_summariser, name_of
 from libravdb_memory.engines.token_counter import make_counter
 from libravdb_memory.errors import (
     AmbiguousIdError,
@@ -112,7 +112,7 @@ class GateStatus:
 @dataclass(frozen=True, slots=True)
 class Status:
     """`searches_by_meaning` is False while the store waits to be re-embedded with the configured model. `compaction`
-    is what happens by itself in this process."""
+    is what happens by itself in this process; `summariser` writes the summaries, where it can."""
 
     path: str
     namespaces: int
@@ -123,6 +123,7 @@ class Status:
     indexing: IndexingState
     gate: GateStatus
     summaries: int
+    summariser: str
     compaction: OverflowState
     store: StoreStatus
 
@@ -181,6 +182,7 @@ class Memory:
         from libravdb_memory.store.sqlite.store import SqliteStore
 
         config = config or load_config()
+        check_folder(config.summary)
         embedder = embedder or make_embedder(config.embedding)
         store = SqliteStore.open(Path(path) if path is not None else config.db_path, settings=config.store)
         try:
@@ -631,6 +633,7 @@ class Memory:
             indexing=self._indexer.state,
             gate=GateStatus(*(self._store.count_marks(None, label) for label in (JUDGED, DURABLE, REGRET))),
             summaries=sum(info.count for info in self._store.collections(summaries_of(""))),
+            summariser=name_of(self._config.summary),
             compaction=self._overflow.state,
             store=self._store.status(),
         )
@@ -694,6 +697,7 @@ class Memory:
         with self._making:
             if self._made is None:
                 summary, embedder, config = self._config.summary, self._embedder, self._config
+                check_key(summary)
                 model = None if summary.backend == "extractive" else make_summariser(summary, embedder, self._counter)
                 self._made = Compactor(
                     self._store, embedder, self._counter, config.compaction, config.assembly, self._excluding, model

@@ -151,6 +151,7 @@ def render_status(status: Status) -> str:
         ("model", status.model),
         ("gate", f"{counted(gate.judged, 'user turn')} judged, {gate.durable:,} durable, {gate.regretted:,} regretted"),
         ("compaction", _compaction(status)),
+        ("summaries", _summaries(status)),
         ("search", "by meaning and wording" if status.searches_by_meaning else "by wording only, until re-embedded"),
         *((f"index {name}", state) for name, state in sorted(store.indexes.items())),
     ]
@@ -163,6 +164,12 @@ def _compaction(status: Status) -> str:
     notes += [f"{counted(state.waiting + state.running, 'session')} waiting"] if state.waiting or state.running else []
     notes += [f"last failure: {harmless(state.failure)}"] if state.failure else []
     return "; ".join(notes)
+
+
+def _summaries(status: Status) -> str:
+    failure = status.compaction.model_failure
+    without = f"; the last without it: {in_one_line(failure)}" if failure else ""
+    return f"by {in_one_line(status.summariser)}{without}"
 
 
 def _embedding_notes(status: Status) -> str:

@@ -19,6 +19,7 @@ from libravdb_memory.engines.summarising import interruptible, prompt
 from libravdb_memory.engines.summarising.answers import usable
 from libravdb_memory.engines.summarising.fitting import fitted
 from libravdb_memory.engines.summarising.protocol import OVERLONG, Summary, SummaryRequest, never
+from libravdb_memory.engines.summarising.select import is_sendable
 from libravdb_memory.engines.windows import speakable
 from libravdb_memory.errors import (
     AnswerUnusableError,
@@ -135,7 +136,7 @@ class ChatSummariser:
         if not self._key_env:
             return ""
         key = os.environ.get(self._key_env, "").strip()
-        if not (key and key.isascii() and key.isprintable()):
+        if not is_sendable(key):
             raise self._unavailable(f"the environment variable {self._key_env} holds no usable key")
         return key
 

@@ -1,12 +1,14 @@
 """Settings of the summariser, and the engine they ask for.
 
-Law: a bad value is refused by name before anything is loaded; a setting that the chosen backend would ignore is
-refused too, rather than silently dropped. Nothing leaves the machine unless a base_url is given.
+Laws: a bad value is refused by name before anything is loaded; a setting that the chosen backend would ignore is
+refused too, rather than silently dropped. So is a folder that cannot hold a model, when a memory is opened, and a key
+that is not there, when it is first needed. Nothing leaves the machine unless a base_url is given.
 """
 
 from __future__ import annotations
 
 import math
+import os
 from dataclasses import Field, dataclass, field, fields
 from pathlib import Path
 from typing import Any, Literal, TypeAlias, get_args
@@ -14,7 +16,7 @@ from typing import Any, Literal, TypeAlias, get_args
 from libravdb_memory.engines.protocol import Embedder
 from libravdb_memory.engines.select import is_web_address
 from libravdb_memory.engines.summarising.protocol import Summariser
-from libravdb_memory.errors import ConfigError
+from libravdb_memory.errors import ConfigError, ModelUnavailableError
 from libravdb_memory.tokens import TokenCounter
 
 Backend: TypeAlias = Literal["extractive", "onnx-local", "openai-compatible"]
@@ -68,6 +70,40 @@ class SummarySettings:
         owner = item.metadata.get("owner", self.backend)
         reason = f"has no effect with the backend {self.backend}; it belongs to {owner}"
         _refuse_unless(owner == self.backend or getattr(self, item.name) == item.default, item.name, reason)
+
+
+def check_folder(settings: SummarySettings) -> None:
+    """Refuse a folder that cannot hold a model: that is missing, has no manifest or a bad one, or not all files. Its
+    contents are looked at when it is loaded."""
+    if settings.backend != "onnx-local":
+        return
+    from libravdb_memory.engines.summarising.seq2seq_manifest import read_seq2seq_manifest
+
+    folder = Path(settings.model_path).expanduser()
+    _refuse_unless(folder.is_dir(), "model_path", f"{folder} is not a folder")
+    try:
+        read_seq2seq_manifest(folder).check_presence()
+    except ModelUnavailableError as error:
+        raise ConfigError(f"{SECTION}.model_path", str(error)) from error
+
+
+def check_key(settings: SummarySettings) -> None:
+    """Refuse the name of a variable that holds no key."""
+    if settings.api_key_env:
+        reason = f"the environment variable {settings.api_key_env} holds no usable key"
+        _refuse_unless(is_sendable(os.environ.get(settings.api_key_env, "").strip()), "api_key_env", reason)
+
+
+def name_of(settings: SummarySettings) -> str:
+    """Which engine, and which model, as it is named in summaries."""
+    if settings.backend == "onnx-local":
+        return f"{settings.backend}:{Path(settings.model_path).expanduser().name}"
+    return f"{settings.backend}:{settings.model}" if settings.model else settings.backend
+
+
+def is_sendable(key: str) -> bool:
+    """Whether it can stand in a header."""
+    return bool(key) and key.isascii() and key.isprintable()
 
 
 def make_summariser(

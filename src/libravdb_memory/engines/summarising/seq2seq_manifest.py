@@ -45,10 +45,17 @@ class Seq2SeqManifest:
     def path(self, name: str) -> Path:
         return self.folder / name
 
+    def check_presence(self) -> None:
+        """Every file is there."""
+        check_files(self.model, self._needed(), self.folder, {})
+
     def check_files(self) -> None:
         """Every file is there and is the one the manifest was written for."""
+        check_files(self.model, self._needed(), self.folder, self.files)
+
+    def _needed(self) -> list[Path]:
         names = [self.encoder_file, self.decoder_file, self.decoder_with_past_file, self.tokenizer_file]
-        check_files(self.model, [self.path(name) for name in names if name], self.folder, self.files)
+        return [self.path(name) for name in names if name]
 
 
 _TEXTS = ("model", "prefix", "encoder_file", "decoder_file", "tokenizer_file")

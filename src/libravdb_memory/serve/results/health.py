@@ -53,9 +53,12 @@ class Model(TypedDict):
 
 
 class Compacting(TypedDict):
+    """What happens by itself. `modelFailure` says why the last summary that a model was wanted for is not its own."""
+
     waiting: int
     running: bool
     failure: str | None
+    modelFailure: str | None
 
 
 class MethodLatency(TypedDict):
@@ -168,6 +171,7 @@ class State(TypedDict):
     namespaces: int
     turns: int
     summaries: int
+    summariser: str
     modelReady: bool
     searchesByMeaning: bool
     indexing: Indexing
