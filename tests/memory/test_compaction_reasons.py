@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -60,7 +60,7 @@ def say(memory: Memory, clusters: int = CLUSTERS, role: str = "user") -> list[st
 
 
 @contextmanager
-def opened(config: Config) -> Iterator[Memory]:
+def opened(config: Config) -> Generator[Memory]:
     with Memory.open(config=config) as memory:
         yield memory
 
