@@ -10,6 +10,7 @@ from itertools import cycle, islice
 from pathlib import Path
 
 import pytest
+from tests.guidance.test_fresh import texts
 
 from libravdb_memory.assemble.render import escape
 from libravdb_memory.bench.retrieval.dataset import read_all
@@ -22,6 +23,16 @@ from libravdb_memory.store.paging import every
 HERE = Path(__file__).parent
 TECHNICAL = HERE.parent.parent / "benchmarks" / "data" / "technical"
 RULES = [json.loads(line) for line in (HERE / "rules.jsonl").read_text("utf-8").splitlines()]
+UNLEARNED = "technical-tidepool"
+"""The conversation of which nothing was learned."""
+STATED = (
+    "convinced. no async inserts",
+    "no mesh. three services",
+    "every command needs --output json",
+    "configmap. no new stateful thing",
+    "grudgingly. but only service accounts",
+)
+"""How those of its turns begin that are kept and do state a rule, by reading them."""
 LATER = 500
 COMPACTIONS = 5
 
@@ -35,20 +46,23 @@ class Told:
 
 @pytest.fixture(scope="module")
 def told(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Told]:
-    """One session: the rules among other turns, then 500 turns about something else, compacted again and again."""
+    """One session: ordinary turns of which nothing was learned, the rules among others, then 500 turns about something
+    else, compacted again and again."""
     config = load_config(environ={"LIBRAVDB_HOME": str(tmp_path_factory.mktemp("home")), **_QUIET})
-    sets = read_all([TECHNICAL])
-    spoken = [turn for data in sets for conversation in data.conversations for turn in conversation.turns]
+    sets = sorted(read_all([TECHNICAL]), key=lambda data: data.name != UNLEARNED)
+    spoken = [(data, turn) for data in sets for conversation in data.conversations for turn in conversation.turns]
     talk = iter(islice(cycle(spoken), 2 * len(RULES) + LATER))
     neutral: set[str] = set()
     with Memory.open(config=config) as memory:
 
         def chat(number: int) -> None:
-            for turn in islice(talk, number):
+            for data, turn in islice(talk, number):
                 said = memory.ingest(turn.text, user="ada", session="s", role=turn.role)
-                if turn.role == "user":
+                if turn.role == "user" and data.name == UNLEARNED and not turn.text.startswith(STATED):
                     neutral.add(said.id)
 
+        for text in (text for name in ("fresh", "later") for text in texts(name, trap=False)):
+            neutral.add(memory.ingest(text, user="ada", session="s").id)
         for number, rule in enumerate(RULES):
             memory.ingest(rule["rule"], user="ada", session="s", id=f"rule{number}")
             chat(2)
@@ -82,4 +96,5 @@ def test_a_rule_stated_once_is_in_the_prompt_when_its_topic_returns(told: Told) 
 def test_hardly_any_turn_that_states_no_rule_is_kept_as_one(told: Told) -> None:
     kept = {record.metadata["source_turn_id"] for record in every(told.memory._store, guidance_of("ada"))}
     wrong = kept & told.neutral
+    assert len(told.neutral) > 350
     assert len(wrong) <= 0.05 * len(told.neutral), sorted(told.memory.get(str(turn)).text for turn in wrong)
