@@ -10,7 +10,6 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from libravdb_memory.compacting import Compaction
 from libravdb_memory.identity import Json
 from libravdb_memory.summaries import Node
 
@@ -54,8 +53,10 @@ class Document:
 
 @dataclass(frozen=True)
 class Covering:
-    """A summary: the ids below it in one step, the turns below it in all, and the summaries its writer was shown."""
+    """A summary: what it says, the ids below it in one step, the turns below it in all, and the summaries its writer
+    was shown."""
 
+    text: str
     level: int
     children: tuple[str, ...]
     turns: tuple[str, ...]
@@ -66,6 +67,8 @@ class Model:
     def __init__(self) -> None:
         self.turns: dict[Place, dict[str, Said]] = {}
         self.summaries: dict[Place, dict[str, Covering]] = {}
+        self.guidance: dict[Place, dict[str, str]] = {}
+        """What is kept of turns word by word."""
         self.documents: dict[str, Document] = {}
         self.refs: dict[tuple[Place, str], int] = {}
 
@@ -88,14 +91,14 @@ class Model:
     def say(self, place: Place, turn: Said) -> None:
         self.turns.setdefault(place, {})[turn.id] = turn
 
-    def compacted(self, place: Place, done: Compaction, *, rebuilt: bool = False) -> None:
+    def compacted(self, place: Place, made: Iterable[Node], *, rebuilt: bool = False) -> None:
         nodes = self.summaries.setdefault(place, {})
         if rebuilt:
             nodes.clear()
         order = list(self.turns.get(place, {}))
-        for node in (*done.summaries, *done.folds):
-            below = self._below(nodes, node)
-            nodes[node.id] = Covering(node.level, node.children, tuple(sorted(below, key=order.index)), node.prior)
+        for node in made:
+            below = tuple(sorted(self._below(nodes, node), key=order.index))
+            nodes[node.id] = Covering(node.text, node.level, node.children, below, node.prior)
 
     def _below(self, nodes: Mapping[str, Covering], node: Node) -> list[str]:
         if node.level == 1:
@@ -105,6 +108,7 @@ class Model:
     def erase_turn(self, place: Place, turn: str) -> None:
         del self.turns[place][turn]
         self.refs.pop((place, turn), None)
+        self.guidance.get(place, {}).pop(turn, None)
         nodes = self.summaries.get(place, {})
         gone = {name for name, node in nodes.items() if turn in node.turns}
         while more := {name for name, node in nodes.items() if gone & {*node.prior, *node.children}} - gone:
@@ -113,7 +117,7 @@ class Model:
         self._drop_empty(place)
 
     def erase_session(self, place: Place) -> None:
-        for kept in (self.turns, self.summaries):
+        for kept in (self.turns, self.summaries, self.guidance):
             kept.pop(place, None)
         self.refs = {key: ref for key, ref in self.refs.items() if key[0] != place}
 
@@ -159,6 +163,11 @@ def _pairs(turns: Sequence[Said]) -> Iterator[tuple[int, int]]:
 def _calls(turn: Said) -> Iterable[Json]:
     calls = turn.meta.get("tool_calls")
     return calls if isinstance(calls, list) else ()
+
+
+def base_begins(turns: Sequence[Said], least: int) -> int:
+    """The first of the turns that every prompt shows: the newest so many, the first bundle of them whole."""
+    return tail_begins(turns, [0] * len(turns), least, -1)
 
 
 def tail_begins(turns: Sequence[Said], prices: Sequence[int], least: int, target: int) -> int:

@@ -2,7 +2,8 @@
 
 What happens: several users and sessions ingest turns (bundles, rules, duplicates, times out of order, any script),
 documents come and go, contexts are assembled, sessions are compacted by a summariser that fails in every way, turns,
-sessions and users are erased, and the process ends without warning. `make keystone-long` runs many more cases.
+sessions and users are erased, and the process ends without warning: other processes, with the store open and at work on
+it, are killed at a commit of turns, of a compaction or of an erasure. `make keystone-long` runs many more cases.
 """
 
 from __future__ import annotations
@@ -11,13 +12,13 @@ import itertools
 import os
 import shutil
 import tempfile
+from collections import Counter
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
-from hypothesis import HealthCheck, settings
+from hypothesis import HealthCheck, Phase, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import (
     RuleBasedStateMachine,
@@ -34,19 +35,24 @@ from tests.laws.keystone_checks import (
     Asked,
     assert_only_whole_bundles_behind_the_tail,
     look,
+    occurred,
 )
 from tests.laws.keystone_model import TOKEN, Document, Model, Place, Said, tail_begins
+from tests.laws.keystone_settings import BASE, STARTUP, TAIL_SHARE, configured
+from tests.laws.killing import MOMENTS, Kind, Moment, Told
+from tests.laws.victims import CAN_FORK, Job, Victims
 
-from libravdb_memory import Config, Memory, load_config
+from libravdb_memory import Memory
 from libravdb_memory.compacting import CANCELLED, OVERTAKEN, Compaction
 from libravdb_memory.errors import RulesOverrunError
-from libravdb_memory.namespaces import guidance_of, history_of
+from libravdb_memory.namespaces import guidance_of, history_of, summaries_of
 from libravdb_memory.store.paging import every
-from libravdb_memory.store.protocol import Equals
+from libravdb_memory.store.protocol import Equals, Key
+from libravdb_memory.summaries import Node, node_of
 
-STARTUP, TAIL_SHARE, BASE = 200, 0.1, 4
 CASES = int(os.environ.get("LIBRAVDB_LAW_CASES", "400"))
 PLACES: tuple[Place, ...] = (("ada", "one"), ("ada", "two"), ("bob", "one"))
+NAMES = ("AGENTS.md", "notes.md", "map.md")
 STANDING = "Always run the whole test suite before you push to main."
 SENTENCES = (
     "the deploy key of billing moved to /etc/vault/keys",
@@ -59,22 +65,20 @@ SENTENCES = (
 )
 
 
-def configured(home: Path) -> Config:
-    """Small clusters and a low bound for summaries, so that the graph grows deep; a model is asked whenever it can."""
-    base = load_config(environ={"LIBRAVDB_HOME": str(home), "LIBRAVDB_EMBEDDING_BACKEND": "hashed"})
-    compaction = replace(
-        base.compaction,
-        cluster_target=3,
-        trigger_tokens=0,
-        fold_tokens=40,
-        fold_fan=2,
-        abstractive_from=0.0,
-        min_align=0.0,
-    )
-    assembly = replace(base.assembly, startup_budget=STARTUP, tail_share=TAIL_SHARE, kept_receipts=12)
-    return replace(base, compaction=compaction, assembly=assembly)
-
-
+QUESTIONS = (
+    ("where is the lantern and the deploy key?", 400),
+    ("may I push to main before the whole test suite ran?", 2000),
+    ("was the lantern on the quay lit?", 1200),
+    ("and the tea?", 150),
+)
+"""What is asked after each step, and with which budget; not as many as there are places, so that each comes everywhere.
+Rules, hops and summaries answer some of them."""
+LORE = {
+    "map.md": Document((), (), ("The lantern on the quay was lit.",), ("notes.md",)),
+    "notes.md": Document((), (), ("Tea grows on hills.",), ("AGENTS.md",)),
+}
+Drawn = tuple[str, int, int | None]
+"""Of a turn: its kind, the sentence it says, and when."""
 places = st.sampled_from(PLACES)
 seldom = st.sampled_from([False, False, False, True])
 moments = st.one_of(st.none(), st.integers(1_600_000_000_000, 1_700_000_000_000))
@@ -86,16 +90,24 @@ documents = st.builds(
     hard=st.lists(rule_texts, max_size=2).map(tuple),
     soft=st.lists(st.sampled_from(["Prefer tea", "Prefer short answers", "Prefer plain words"]), max_size=3).map(tuple),
     lore=st.lists(st.sampled_from(["The lantern on the quay was lit.", "Tea grows on hills."]), max_size=2).map(tuple),
-    hops=st.lists(st.sampled_from(["AGENTS.md", "notes.md"]), max_size=2, unique=True).map(tuple),
+    hops=st.lists(st.sampled_from(NAMES), max_size=2, unique=True).map(tuple),
 )
 budgets = st.one_of(st.integers(0, 60), st.integers(60, 1500))
 prompts = st.sampled_from(
     ["where is the deploy key?", "how many days since Friday?", "lantern", "dreams?", "", "tests"]
 )
-deeds = st.lists(st.sampled_from((*DEEDS, "good", "tells all", "tells all")), min_size=1, max_size=4).map(tuple)
+deeds = st.lists(
+    st.sampled_from((*DEEDS, "good", "tells all", "tells all", "overtaken", "overtaken")), min_size=1, max_size=4
+).map(tuple)
+
+
+moments_of_death = st.sampled_from(MOMENTS)
 
 
 class Keystone(RuleBasedStateMachine):
+    victims: ClassVar[Victims]
+    happened: ClassVar[Counter[str]] = Counter()
+
     def __init__(self) -> None:
         super().__init__()
         self.folder = Path(tempfile.mkdtemp(prefix="keystone-"))
@@ -105,6 +117,7 @@ class Keystone(RuleBasedStateMachine):
         self.model = Model()
         self.numbers = itertools.count()
         self.asked: list[Asked] = []
+        self.questions = itertools.cycle(QUESTIONS)
 
     def teardown(self) -> None:
         self.memory.close()
@@ -112,15 +125,37 @@ class Keystone(RuleBasedStateMachine):
 
     # ── turns in ─────────────────────────────────────────────────────────────────────────────────────────────────
 
-    @initialize(place=places, kinds=st.lists(kinds, min_size=8, max_size=20))
-    def begin_with_a_conversation(self, place: Place, kinds: list[str]) -> None:
-        self.ingest(place, [(kind, number % len(SENTENCES), None) for number, kind in enumerate(kinds)])
+    @initialize(
+        place=places,
+        kinds=st.lists(kinds, min_size=8, max_size=20),
+        batch=batches,
+        documented=st.sampled_from([True, True, False]),
+        data=st.data(),
+    )
+    def begin_with_a_conversation(
+        self, place: Place, kinds: list[str], batch: list[Drawn], documented: bool, data: st.DataObject
+    ) -> None:
+        """Every history begins with a rule, and with a process that is killed while turns arrive and one that is killed
+        while it compacts."""
+        for name, document in LORE.items() if documented else ():
+            self.load_or_remove_a_document(name, document, False)
+        self.ingest(place, [(kind, number % len(SENTENCES), None) for number, kind in enumerate(["rule", *kinds])])
+        if CAN_FORK:
+            self.kill_while_turns_arrive(place, batch, data)
+            self.kill_while_compacting(place, data)
 
     @rule(place=places, batch=batches)
-    def ingest(self, place: Place, batch: list[tuple[str, int, int | None]]) -> None:
+    def ingest(self, place: Place, batch: list[Drawn]) -> None:
+        for said in self._said(place, batch):
+            self._say(place, said)
+
+    def _said(self, place: Place, batch: list[Drawn]) -> list[Said]:
+        """The turns of a batch, before any of them is said."""
+        said = self.model.session(place)
+        known = len(said)
         for kind, sentence, ts in batch:
-            for said in self._turns(place, kind, SENTENCES[sentence], ts):
-                self._say(place, said)
+            said += said[-1:] if kind == "again" else self._turns(place, kind, SENTENCES[sentence], ts)
+        return said[known:]
 
     def _turns(self, place: Place, kind: str, sentence: str, ts: int | None) -> list[Said]:
         number = next(self.numbers)
@@ -135,23 +170,18 @@ class Keystone(RuleBasedStateMachine):
         if kind == "bundle":
             meta = {"bundle": f"b{number}"}
             return [Said(f"{name}{letter}", f"{text} {letter}", "user", ts, dict(meta)) for letter in "abc"]
-        if kind == "again":
-            known = self.model.session(place)
-            return known[-1:]
         written = {"long": f"{text}. " * 25, "blank": " \n", "rule": f"{STANDING} ({text.split()[0]})"}
         role = "user" if number % 3 or kind == "rule" else "assistant"
         return [Said(name, written.get(kind, text), role, ts)]
 
     def _say(self, place: Place, said: Said) -> None:
-        turn = self.memory.ingest(
-            said.text, user=place[0], session=place[1], role=said.role, ts=said.ts, id=said.id, metadata=dict(said.meta)
-        )
+        turn = self.memory.ingest(**_arguments(said), user=place[0], session=place[1])
         assert (turn.text, turn.id) == (said.text, said.id)
         self.model.say(place, said)
 
     # ── documents ────────────────────────────────────────────────────────────────────────────────────────────────
 
-    @rule(name=st.sampled_from(["AGENTS.md", "notes.md"]), document=documents, remove=seldom)
+    @rule(name=st.sampled_from(NAMES), document=documents, remove=seldom)
     def load_or_remove_a_document(self, name: str, document: Document, remove: bool) -> None:
         if remove and name in self.model.documents:
             self.memory.remove_document(name)
@@ -199,10 +229,11 @@ class Keystone(RuleBasedStateMachine):
 
     def _ask(self, place: Place, prompt: str, budget: int, messages: tuple[dict[str, Any], ...], *, owns: bool) -> Any:
         mode: Any = "own" if owns else "augment"
+        said = tuple(self.model.session(place))
         context = self.memory.context(
             prompt, user=place[0], session=place[1], budget=budget, messages=messages, mode=mode
         )
-        self.asked.append(Asked(place, prompt, budget, context, messages, owns))
+        self.asked.append(Asked(place, prompt, budget, context, said, messages, owns))
         return context
 
     # ── compaction ───────────────────────────────────────────────────────────────────────────────────────────────
@@ -229,13 +260,14 @@ class Keystone(RuleBasedStateMachine):
     @rule(deeds=deeds, rebuild=seldom, data=st.data())
     def compact_by_a_flaky_model(self, deeds: tuple[Deed, ...], rebuild: bool, data: st.DataObject) -> None:
         place = data.draw(st.sampled_from(sorted(self.model.turns)))
+        victim = self._some_turn(data) if "overtaken" in deeds else None  # drawn here: a model runs in another thread
         erased: list[tuple[Place, Said]] = []
 
         def meanwhile() -> None:
-            if self.model.turns and not erased:
-                victim = self._some_turn(data)
+            if victim is not None and not erased:
                 erased.append(victim)
                 self.memory.erase(victim[1].id, user=victim[0][0], session=victim[0][1])
+                self.happened["erased while compacting"] += 1
 
         assert self.memory.wait(60)
         use(self.memory, FlakySummariser(deeds, meanwhile))
@@ -248,17 +280,14 @@ class Keystone(RuleBasedStateMachine):
 
     def _compact(self, place: Place, rebuild: bool, erased: Sequence[object] = ()) -> Compaction:
         """`erased` fills up meanwhile."""
-        turns = self.model.session(place)
-        tail = tail_begins(turns, [COUNT(turn.text) for turn in turns], BASE, int(STARTUP * TAIL_SHARE))
+        tail = self._tail_begins(place)
         before = set() if rebuild else self.model.covered(place)
         done = self.memory.compact(user=place[0], session=place[1], rebuild=rebuild)
         ended_early = done.reason in (CANCELLED, OVERTAKEN) and not done.summaries
-        self.model.compacted(place, done, rebuilt=rebuild and not ended_early)
-        covered = {node.id: self.model.summaries[place][node.id].turns for node in done.summaries}
-        assert_only_whole_bundles_behind_the_tail(self.model, place, before, tail, covered)
-        for node in (*done.summaries, *done.folds):
-            assert node.tokens < node.source_tokens
-        self._assert_guidance_is_kept(place, covered)
+        made = (*done.summaries, *done.folds)
+        self.model.compacted(place, made, rebuilt=rebuild and not ended_early)
+        self._assert_well_covered(place, before, tail, made)
+        self._learn_guidance(place, None if erased else done.guidance)
         if done.reason not in (CANCELLED, OVERTAKEN) and not erased:
             self._assert_all_is_covered_or_declined(place, tail, done)
         return done
@@ -269,16 +298,34 @@ class Keystone(RuleBasedStateMachine):
         declined = sum(each.count for each in done.declined if not each.first.startswith("sum"))
         assert declined == len(bare) or (len(bare) == 1 and done.reason)
 
-    def _assert_guidance_is_kept(self, place: Place, covered: dict[str, tuple[str, ...]]) -> None:
-        kept = {
-            record.metadata["source_turn_id"]: record.text
-            for record in every(self.memory._store, guidance_of(place[0]), Equals("group", place[1]))
-        }
-        for below in covered.values():
-            for name in below:
-                said = self.model.turns[place][name]
-                if said.text.startswith(STANDING) and said.role == "user":
-                    assert STANDING in kept[name]
+    def _tail_begins(self, place: Place) -> int:
+        turns = self.model.session(place)
+        return tail_begins(turns, [COUNT(turn.text) for turn in turns], BASE, int(STARTUP * TAIL_SHARE))
+
+    def _assert_well_covered(self, place: Place, before: set[str], tail: int, made: Sequence[Node]) -> None:
+        """`made` are new, and what they cover was not among `before`."""
+        covered = {node.id: self.model.summaries[place][node.id].turns for node in made if node.level == 1}
+        assert_only_whole_bundles_behind_the_tail(self.model, place, before, tail, covered)
+        for node in made:
+            assert node.tokens < node.source_tokens
+        kept = self._guidance(place)
+        for name in (name for below in covered.values() for name in below):
+            said = self.model.turns[place][name]
+            if said.text.startswith(STANDING) and said.role == "user":
+                assert STANDING in kept[name]
+
+    def _guidance(self, place: Place) -> dict[str, str]:
+        rules = every(self.memory._store, guidance_of(place[0]), Equals("group", place[1]))
+        return {str(rule.metadata["source_turn_id"]): rule.text for rule in rules}
+
+    def _learn_guidance(self, place: Place, new: int | None) -> None:
+        """As many new rules as were told of; those known already stay as they are. Each is in the words of its turn."""
+        kept, known = self._guidance(place), self.model.guidance.get(place, {})
+        assert new is None or len(kept) - len(known) == new
+        assert new is None or known.items() <= kept.items()
+        for name, text in kept.items():
+            assert new is None or text in self.model.turns[place][name].text
+        self.model.guidance[place] = kept
 
     # ── forgetting ───────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -321,6 +368,85 @@ class Keystone(RuleBasedStateMachine):
 
     # ── ends and beginnings ──────────────────────────────────────────────────────────────────────────────────────
 
+    @precondition(lambda self: CAN_FORK and self.model.turns)
+    @rule(place=places, batch=batches, work=st.sampled_from(["turns", "compaction", "erasure"]), data=st.data())
+    def kill_at_work(self, place: Place, batch: list[Drawn], work: str, data: st.DataObject) -> None:
+        if work == "turns":
+            self.kill_while_turns_arrive(place, batch, data)
+        elif work == "erasure":
+            self.kill_while_erasing(data)
+        else:
+            self.kill_while_compacting(data.draw(st.sampled_from(sorted(self.model.turns))), data)
+
+    def kill_while_turns_arrive(self, place: Place, batch: list[Drawn], data: st.DataObject) -> None:
+        """What was acknowledged is there; of what was not, at most the one turn whose commit was through."""
+        kind: Kind = data.draw(st.sampled_from(["turn", "turn", "indexing"]))
+        moment = data.draw(moments_of_death)
+        said = self._said(place, batch)
+        number = data.draw(st.integers(0, 11)) % max(len(said), 1)
+        job = self._job(place, kind, number, moment, turns=tuple(map(_arguments, said)))
+        told = self._killed(job)
+        acknowledged = [each["acknowledged"] for each in told if "acknowledged" in each]
+        hit = kind == "turn" and bool(said)
+        assert acknowledged == [turn.id for turn in (said[:number] if hit else said)]
+        there = said[: number + (moment == "after")] if hit else said
+        for turn in there:
+            self.model.say(place, turn)
+
+    def kill_while_compacting(self, place: Place, data: st.DataObject) -> None:
+        """What its commits wrote until then is there, and nothing else; a rebuild exchanges all or nothing."""
+        rebuild, number = data.draw(st.booleans()), data.draw(st.integers(0, 3))
+        tail, before = self._tail_begins(place), self.model.covered(place)
+        old = list(self.model.summaries.get(place, {}))
+        job = self._job(
+            place,
+            "compaction",
+            0 if rebuild and number < 2 else number,
+            data.draw(moments_of_death),
+            compact=True,
+            rebuild=rebuild,
+            deeds=data.draw(st.one_of(st.none(), deeds)),
+        )
+        told = self._killed(job)
+        commits = [each for each in told if "summaries" in each]
+        removed = [name for commit in commits for name in commit["removed"]]
+        assert sorted(removed) in ([], sorted(old)) and (rebuild or not removed)
+        made = [self._node(place, name) for commit in commits for name in commit["summaries"]]
+        self.model.compacted(place, made, rebuilt=bool(removed))
+        self._assert_well_covered(place, set() if removed else before, tail, made)
+        rules = {name for commit in commits for name in commit["guidance"]}
+        self._learn_guidance(place, len(rules - self.model.guidance.get(place, {}).keys()))
+        for done in (each["compacted"] for each in told if "compacted" in each):
+            assert [*done["summaries"], *done["folds"]] == [node.id for node in made]
+
+    def kill_while_erasing(self, data: st.DataObject) -> None:
+        """A turn is there with all that was made from it, or none of that is."""
+        place, said = self._some_turn(data)
+        number, moment = data.draw(st.integers(0, 1)), data.draw(moments_of_death)
+        told = self._killed(self._job(place, "erasure", number, moment, erase=said.id))
+        if any([history_of(place[0]), place[1], said.id] in each.get("erased", ()) for each in told):
+            self.model.erase_turn(place, said.id)
+            self._assert_forgotten([said.text])
+
+    def _job(self, place: Place, kind: Kind, number: int, moment: Moment, **work: Any) -> Job:
+        store, home = self.folder / f"store-{self.generation}", self.folder / "home"
+        return Job(str(store), str(home), place[0], place[1], kind, number, moment, **work)
+
+    def _killed(self, job: Job) -> list[Told]:
+        """Let another process have the store, and take it up when that is dead."""
+        self.memory.close()
+        told = self.victims.killed(job)
+        self.memory = Memory.open(job.store, config=self.config)
+        through = any("all done" in each for each in told)
+        self.happened["kills"] += 1
+        self.happened[f"kills at a commit: {job.kind}"] += not through
+        return told
+
+    def _node(self, place: Place, name: str) -> Node:
+        record = self.memory._store.get(Key(summaries_of(place[0]), name, place[1]))
+        assert record is not None, "a commit that returned is there"
+        return node_of(record)
+
     @rule(warning=st.booleans())
     def end_and_begin(self, warning: bool) -> None:
         """What the files hold when nobody has finished anything is what the next process finds."""
@@ -341,21 +467,45 @@ class Keystone(RuleBasedStateMachine):
     @invariant()
     def all_sixteen_hold(self) -> None:
         assert self.memory.wait(60)
-        for place in PLACES[: 1 + self.generation % len(PLACES)]:
-            self._ask(place, "where is the lantern and the deploy key?", 400, (), owns=False)
+        for place in PLACES:
+            self._ask(place, *next(self.questions), (), owns=False)
         seen = look(self.memory, self.model, self.asked)
         for check in CHECKS:
             check(seen)
+        self.happened.update(occurred(seen))
         self.asked.clear()
 
 
-def run(cases: int, steps: int) -> None:
+def _arguments(said: Said) -> dict[str, Any]:
+    return {"text": said.text, "id": said.id, "role": said.role, "ts": said.ts, "metadata": dict(said.meta)}
+
+
+WANTED = ("hops", "summaries with a quality below 1", "summaries shown", "guidance chosen", "tails shown", "degraded")
+KILLS = ("kills", "kills at a commit: turn", "kills at a commit: compaction")
+SELDOM = ("erased while compacting", "kills at a commit: indexing", "kills at a commit: erasure")
+
+
+def run(cases: int, steps: int, wanted: Sequence[str] = (*WANTED, *KILLS)) -> None:
+    """A law that holds of nothing says nothing: what is wanted happened at least once in the whole run."""
+    Keystone.happened = Counter()
+    with Victims() as Keystone.victims:
+        _run(cases, steps)
+    lacking = [what for what in wanted if not Keystone.happened[what] and (CAN_FORK or "kills" not in what)]
+    assert not lacking, dict(Keystone.happened)
+
+
+def _run(cases: int, steps: int) -> None:
     run_state_machine_as_test(  # type: ignore[no-untyped-call]
         Keystone,
         settings=settings(
             max_examples=cases,
             stateful_step_count=steps,
             deadline=None,
+            phases=(
+                Phase.explicit,
+                Phase.reuse,
+                Phase.generate,
+            ),  # to shrink such histories takes longer than a test may
             suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.filter_too_much],
         ),
     )
@@ -367,4 +517,4 @@ def test_all_sixteen_invariants_hold_after_every_step() -> None:
 
 @pytest.mark.long
 def test_all_sixteen_invariants_hold_in_a_long_run() -> None:
-    run(cases=CASES, steps=40)
+    run(cases=CASES, steps=40, wanted=(*WANTED, *KILLS, *SELDOM))
