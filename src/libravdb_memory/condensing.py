@@ -104,8 +104,9 @@ class Condenser:
             self._failure = ""
         except CallCancelledError:
             raise
-        except LibraVDBError as error:
-            _log.warning("summaries are made without %s: %s", self._model.name, error)
+        except Exception as error:  # whatever a model does, there are extracts
+            expected = isinstance(error, LibraVDBError)
+            _log.warning("summaries are made without %s: %s", self._model.name, error, exc_info=not expected)
             self._failure = _words_of(error)
 
     @property

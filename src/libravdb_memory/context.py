@@ -247,7 +247,7 @@ class ContextBuilder:
         """Similarity, raised by the prompt's keywords that a rule holds; just over the bound for one that applies to
         every answer."""
         shared = keyword_share(prompt, record.text)
-        score = min(cosine + _KEYWORDS * shared, 1.0)
+        score = max(min(cosine + _KEYWORDS * shared, 1.0), 0.0)
         parts = {"cosine": cosine, "keywords": shared}
         if record.metadata.get(EVERY_ANSWER) is True:
             score = max(score, self._settings.guidance_similarity + _JUST_ABOVE)

@@ -41,7 +41,7 @@ from libravdb_memory.compact.weighing import (
     together,
 )
 from libravdb_memory.engines.protocol import Embedder
-from libravdb_memory.errors import EngineError
+from libravdb_memory.errors import CallCancelledError, EngineError
 from libravdb_memory.ingest.deontic import scan
 from libravdb_memory.ingest.turns import turn_of
 from libravdb_memory.model import Record, Turn
@@ -139,10 +139,20 @@ class Elevation:
         self._rules_of = rules_of
         self._prototypes: Rows | None = None
 
-    def shards(self, records: Sequence[Record], scores: Mapping[int, float], vectors: Rows) -> tuple[Shard, ...]:
+    def shards(
+        self,
+        records: Sequence[Record],
+        scores: Mapping[int, float],
+        vectors: Rows,
+        cancelled: Callable[[], bool] = lambda: False,
+    ) -> tuple[Shard, ...]:
         """The rules among these turns. `scores` are the gate's, by ref; `vectors` has a row for each turn."""
-        all_read = (self._read(record, scores.get(record.ref, 0.0), vectors[row]) for row, record in enumerate(records))
-        turns = [each for each in all_read if each is not None]
+        turns: list[_Read] = []
+        for row, record in enumerate(records):
+            if cancelled():
+                raise CallCancelledError("compaction")
+            if (each := self._read(record, scores.get(record.ref, 0.0), vectors[row])) is not None:
+                turns.append(each)
         kept = {each.turn.id: self._shard(each) for each in self._boosted(turns)}
         return tuple(shard for shard in self._with_changes(records, kept) if shard is not None)
 

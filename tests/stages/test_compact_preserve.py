@@ -183,6 +183,7 @@ def test_the_nearest_earlier_summaries_are_shown_whole_and_in_order() -> None:
     assert prior_context(earlier, 96, COUNTER).text == f"{'b' * 184}\n{'c' * 199}"  # 384 characters are 96 tokens
     assert prior_context(["b" * 185, "c" * 199], 96, COUNTER) == Prior("c" * 199, 1)
     assert prior_context([], 96, COUNTER) == Prior()
+    assert prior_context(["b"], 0, COUNTER) == Prior()
 
 
 @given(st.lists(st.text(max_size=80), max_size=8), st.integers(1, 60))

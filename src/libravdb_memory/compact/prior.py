@@ -30,5 +30,6 @@ def prior_context(earlier: Sequence[str], limit: int, counter: TokenCounter) -> 
             break
         shown.insert(0, summary)
     if not shown and earlier:
-        return Prior(clip(earlier[-1], limit, counter), 1)
+        clipped = clip(earlier[-1], limit, counter)
+        return Prior(clipped, 1 if clipped else 0)
     return Prior("\n".join(shown), len(shown))

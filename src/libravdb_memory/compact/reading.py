@@ -16,6 +16,15 @@ SPOKEN_HEAD, SPOKEN_TAIL = 14_000, 6_000
 """Of one text, for the sentences that an extract may take: a paste is told by how it begins and ends."""
 
 
+_VIEWED = 150_000
+"""Of either end of one text: far more than sentences are taken from, so that what becomes a marker may be long."""
+
+
+def beginning_and_end(text: str) -> str:
+    """All that anybody looks at for sentences, and more."""
+    return text if len(text) <= 2 * _VIEWED else f"{text[:_VIEWED]}\n{text[-_VIEWED:]}"
+
+
 def read(texts: Sequence[str]) -> tuple[str, ...]:
     """The beginnings of the texts, as much of each as is read."""
     most = CHARACTERS_READ if sum(map(len, texts)) <= ALL_READ else min(_waterline(texts), CHARACTERS_READ)

@@ -17,6 +17,7 @@ from libravdb_memory.compacting.uncovered import uncovered_turns
 from libravdb_memory.compacting.writing import Job, Writing
 from libravdb_memory.condensing import Cancelled, Condenser
 from libravdb_memory.elevating import Elevation
+from libravdb_memory.engines.lenient import LenientEmbedder
 from libravdb_memory.engines.places import places
 from libravdb_memory.engines.protocol import Embedder
 from libravdb_memory.engines.summarising.protocol import Summariser
@@ -47,6 +48,7 @@ class Compactor:
         excluding: Excluding,
         model: Summariser | None = None,
     ) -> None:
+        embedder = LenientEmbedder(embedder)
         condenser = Condenser(embedder, counter, settings, model)
         elevation = Elevation(embedder, counter, settings, condenser.sentence_vectors, partial(_newest_rules, store))
         self._parts = Parts(store, embedder, counter, settings, assembly, excluding, condenser, elevation)

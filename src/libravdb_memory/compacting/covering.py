@@ -17,6 +17,7 @@ from libravdb_memory.compact.passed_over import PassedOver
 from libravdb_memory.compact.plan import plan
 from libravdb_memory.compact.preserve import asks_a_model
 from libravdb_memory.compact.prior import prior_context
+from libravdb_memory.compact.reading import beginning_and_end
 from libravdb_memory.compact.sanitise import sanitise
 from libravdb_memory.compact.views import View
 from libravdb_memory.compacting.parts import Parts, vectors_of_records
@@ -132,7 +133,7 @@ class Covering:
     def _cover(self, records: Sequence[Record], earlier: Sequence[Node]) -> Node | None:
         scores = self._gating_scores(records)
         vectors = vectors_of_records(self._parts, records)
-        shards = self._parts.elevation.shards(records, scores, vectors)
+        shards = self._parts.elevation.shards(records, scores, vectors, self._job.cancelled)
         guidance: list[Write] = [Put(shard.draft(self._job.namespace), replace=True) for shard in shards]
         kept_apart = _kept_whole(records, shards)
         rows = [row for row, record in enumerate(records) if record.id not in kept_apart] or list(range(len(records)))
@@ -203,4 +204,4 @@ def _kept_whole(records: Sequence[Record], shards: Sequence[Shard]) -> frozenset
 def _view(record: Record) -> View:
     """Who speaks and what."""
     turn = turn_of(record)
-    return View(sanitise(turn.text).strip(), turn.speaker or turn.role)
+    return View(sanitise(beginning_and_end(turn.text)).strip(), turn.speaker or turn.role)

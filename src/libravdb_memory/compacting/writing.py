@@ -63,9 +63,10 @@ class Writing:
 
     def swap(self) -> int:
         """Write what was held back. How many pieces of guidance among it are new."""
-        summaries, self._instead = self._instead or [], None
-        writes = [*self._removals, *self._kept_back, *summaries]
-        return self._write([*writes, self._next_state()], len(self._kept_back)) if writes else 0
+        writes = [*self._removals, *self._kept_back, *(self._instead or ())]
+        new = self._write([*writes, self._next_state()], len(self._kept_back)) if writes else 0
+        self._instead = None  # not before: whoever is overtaken has written nothing
+        return new
 
     def finish(self) -> None:
         """All that was written is on disk when this returns."""
