@@ -54,7 +54,7 @@ mutants: $(READY) ## plant errors in the laws one by one; a test must fail for e
 laws-long: $(READY) ## the budget law on a real store, 10,000 cases
 	@$(BIN)/python -m pytest -q -m long tests/memory/test_context.py
 
-keystone-long: $(READY) ## all sixteen invariants after every step of 400 random histories, and 200 killed compactions
+keystone-long: $(READY) ## all sixteen invariants after every step of 400 random histories, and compactions killed at every commit
 	@$(BIN)/python -m pytest -q -m long tests/laws
 
 delivery-long: $(READY) ## 10,000 turns while daemon and client are killed: each arrives once, in order

@@ -3,8 +3,8 @@
 Both sets are hard on purpose: most rules are said in passing, half of the other turns are traps (rules for others or
 for software, quoted, past, ironic). While anything was learned only figures were looked at, never which turns failed:
 those of `fresh.jsonl` eight times, while bounds were chosen on turns of writers left out, those of `later.jsonl` twice,
-at the end, and they were the same. Since then nothing was learned. The floors are the last figures, rounded down. What is meant
-by *found*, *elevated* and *present*: see `test_returns`.
+at the end, and they were the same. Since then nothing was learned. The floors are the last figures, rounded down. What
+is meant by *found*, *elevated* and *present*: see `test_returns`.
 """
 
 from __future__ import annotations

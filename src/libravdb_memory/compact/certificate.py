@@ -52,13 +52,6 @@ class Certificate:
         total = len(self.kept) + len(self.missing)
         return len(self.kept) / total if total else 1.0
 
-    def share_among(self, kinds: Iterable[Kind]) -> float:
-        """The share among facts of these kinds alone."""
-        wanted = frozenset(kinds)
-        kept = sum(fact.kind in wanted for fact in self.kept)
-        total = kept + sum(fact.kind in wanted for fact in self.missing)
-        return kept / total if total else 1.0
-
 
 @dataclass(frozen=True, slots=True)
 class Pins:
