@@ -257,6 +257,7 @@ def test_a_user_whose_name_begins_another_s_leaves_the_other_whole(memory: Memor
     service = served(memory, config)
     host(service, "ada", "s", "t1", "the harbour is shut")
     host(service, "ada:bee", "s", "t1", "the harbour is open")
+    assert memory.wait(60), "the gate notes how far it has come"
     before = memory.store.status().records
     mine = memory.erase(user="ada").records
     assert mine == 4
