@@ -450,6 +450,7 @@ class World:
             "folds": [],
             "guidance": 0,
             "declined": [],
+            "extracts": [],
             "reason": "too few turns lie before the tail",
         }
 
