@@ -403,7 +403,7 @@ MUTANTS: tuple[tuple[str, str, str], ...] = (
         "            if self._outlived:\n                self.path.unlink(missing_ok=True)\n",
         "            pass\n",
     ),
-    ("store/sqlite/ann.py", "elif live.worn or self._outlived or not", "elif live.worn or not"),
+    ("store/sqlite/ann.py", "live.worn or not self.path.exists()", "live.worn"),
     ("store/sqlite/vectors.py", "        self.forget_files(refs)\n", ""),
     ("store/sqlite/vectors.py", '{_SUFFIX}*"):', '{_SUFFIX}"):'),
     ("compacting/writing.py", "            self._kept_back += guidance\n            return 0\n", "            pass\n"),
@@ -434,7 +434,11 @@ MUTANTS: tuple[tuple[str, str, str], ...] = (
     ("tailing.py", "all(call in called for turn in tail for call in turn.answers)", "True"),
     # condensing: strictly smaller, and whatever a summariser does
     ("condensing.py", "source_tokens=source_tokens,", "source_tokens=node.tokens,"),
-    ("condensing.py", "except Exception as error:  # whatever a summariser", "except LibraVDBError as error:  # whatever"),
+    (
+        "condensing.py",
+        "except Exception as error:  # whatever a summariser",
+        "except LibraVDBError as error:  # whatever",
+    ),
     ("condensing.py", "model=with_model and self._model is not None)", "model=False)"),
     ("condensing.py", "self._model.warm_up(cancelled)", "self._model.warm_up()"),
     ("condensing.py", 'judged.summary.confidence if method == "abstractive" else None', "None"),

@@ -2,15 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 from libravdb_memory import Config, Memory, load_config
+from libravdb_memory.compact.settings import CompactionSettings
+from libravdb_memory.elevating import Elevation
+from libravdb_memory.engines.hashed import HashedEmbedder
+from libravdb_memory.errors import ModelUnavailableError
+from libravdb_memory.model import Record
 from libravdb_memory.namespaces import guidance_of
 from libravdb_memory.store.paging import every
+from libravdb_memory.tokens import EstimatingCounter
 
 RULE, CHANGE = "Always use tabs in the parser.", "Forget the tabs in the parser, spaces are fine."
 OTHER = "Finance changed their minds: the invoices go out on the 15th."
@@ -87,6 +95,34 @@ def test_neither_what_was_said_before_a_rule_nor_by_another_takes_it_back(memory
     memory.compact(user="ada", session="s")
     memory.compact(user="bob", session="s")
     assert kept(memory) == {RULE: "rule"}
+
+
+def test_what_was_said_in_another_session_before_the_rule_does_not_take_it_back(memory: Memory) -> None:
+    for number, text in enumerate((CHANGE, *(f"The tests of module {each} pass again." for each in range(9)))):
+        memory.ingest(text, user="ada", session="old", ts=1_000 + number)
+    for number, text in enumerate((RULE, *(f"The linter of module {each} is content." for each in range(9)))):
+        memory.ingest(text, user="ada", session="new", ts=900_000 + number)
+    memory.compact(user="ada", session="new")
+    memory.compact(user="ada", session="old")
+    assert kept(memory) == {RULE: "rule"}
+
+
+def test_where_the_model_fails_the_words_decide() -> None:
+    elevation = Elevation(
+        Failing(), EstimatingCounter(), CompactionSettings(), rules_of=lambda _: [said("rule", RULE, ts=1)]
+    )
+    turns = [said("a", CHANGE, ts=2), said("b", "The parser was replaced, and what else they told us of Oslo.", ts=3)]
+    found = elevation.shards(turns, {}, np.zeros((2, 8), np.float32))
+    assert [(shard.turn, shard.reason) for shard in found] == [("a", "takes back a rule")]
+
+
+class Failing(HashedEmbedder):
+    def embed_documents(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        raise ModelUnavailableError("failing", "gone")
+
+
+def said(name: str, text: str, ts: int) -> Record:
+    return Record(ts, "history:ada", "s", name, ts, text, {"role": "user"}, "", 1)
 
 
 def test_where_few_words_are_shared_the_meaning_decides(memory: Memory) -> None:

@@ -575,6 +575,19 @@ def test_a_file_that_nobody_has_opened_goes_with_what_is_erased(indexed: tuple[T
     assert table.recall(vectors[::300]) >= 0.99
 
 
+def test_a_file_that_was_made_again_just_before_the_commit_goes_after_it(indexed: tuple[Table, Vectors]) -> None:
+    table, vectors = indexed
+    table.ready()
+    scale, made = scale_in(table), table.file.read_bytes()
+    table.shelf.forget_files([FIRST + 8])
+    table.file.write_bytes(made)
+    table.remove([FIRST + 8], told=False)
+    table.shelf.erased([FIRST + 8])
+    assert table.shelf.settle(60) and table.holds(vectors[8], scale) == []
+    table.ready()
+    assert table.file.exists() and table.holds(vectors[8], scale_in(table)) == []
+
+
 @pytest.mark.parametrize("before", [0, 3000], ids=["first", "merged"])
 def test_what_is_erased_while_a_file_is_made_is_not_in_it(
     table: Table, before: int, monkeypatch: pytest.MonkeyPatch

@@ -183,7 +183,7 @@ class AnnCollection:
 
         if live is None:
             self._guarded(lambda: self._opened(read(), stop) or self._built(read(), stop, tick))
-        elif live.worn or self._outlived or not self.path.exists():
+        elif live.worn or not self.path.exists():
             self._guarded(lambda: self._built(read(), stop, tick))
         else:
             self._guarded(lambda: self._merged(read(), live, tick))
