@@ -583,7 +583,7 @@ def test_a_file_that_was_made_again_just_before_the_commit_goes_after_it(indexed
     table.file.write_bytes(made)
     table.remove([FIRST + 8], told=False)
     table.shelf.erased([FIRST + 8])
-    assert table.shelf.settle(60) and table.holds(vectors[8], scale) == []
+    assert table.holds(vectors[8], scale) == []
     table.ready()
     assert table.file.exists() and table.holds(vectors[8], scale_in(table)) == []
 
