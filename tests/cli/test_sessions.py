@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import threading
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from pathlib import Path
@@ -171,7 +172,19 @@ def test_where_nothing_is_done_the_reason_and_the_tail_are_told(ada: Run) -> Non
     assert "the tail:" not in ada("compact", "plan", "--user", "ada", "--rebuild").err
 
 
-def test_a_bulk_add_waits_for_the_compaction_that_it_sets_off(cli: Run) -> None:
+def test_a_bulk_add_waits_for_the_compaction_that_it_sets_off(cli: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    from libravdb_memory.memory import Memory
+    from libravdb_memory.overflow import Overflow
+
+    waited, waits = threading.Event(), Memory.wait
+
+    def waiting(memory: Memory, timeout_s: float | None = None, *, compaction: bool = False) -> bool:
+        if compaction:
+            waited.set()
+        return waits(memory, timeout_s, compaction=compaction)
+
+    monkeypatch.setattr(Memory, "wait", waiting)
+    monkeypatch.setattr(Overflow, "_let_embedding_go_first", lambda _: waited.wait(60))  # nothing is made before
     result = cli("add", "--jsonl", "-", "--user", "ada", stdin=lines("plan", 300))
     told = re.search(r"^compacting: (\d+) summaries in [\d.]+ s$", result.err, re.M)
     assert result.code == 0 and told and int(told[1]) == json.loads(cli("status", "--json").out)["summaries"] > 3
@@ -181,14 +194,17 @@ def test_a_bulk_add_waits_for_the_compaction_that_it_sets_off(cli: Run) -> None:
 
 def test_an_interrupted_wait_for_compaction_keeps_every_turn(cli: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     from libravdb_memory.memory import Memory
+    from libravdb_memory.overflow import Overflow
 
     def interrupted(memory: Memory, timeout_s: float | None = None, *, compaction: bool = False) -> bool:
         if compaction:
+            waited.set()
             raise KeyboardInterrupt
         return waits(memory, timeout_s)
 
-    waits = Memory.wait
+    waited, waits = threading.Event(), Memory.wait
     monkeypatch.setattr(Memory, "wait", interrupted)
+    monkeypatch.setattr(Overflow, "_let_embedding_go_first", lambda _: waited.wait(60))  # it is not done before
     result = cli("add", "--jsonl", "-", "--user", "ada", stdin=lines("plan", 300))
     monkeypatch.undo()
     assert result.code == 130 and "every turn is stored; 'libravdb compact --all' goes on" in result.err
