@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import time
 from pathlib import Path
 
 import numpy as np
@@ -395,3 +396,12 @@ def test_technical_talk_keeps_its_facts_in_summaries_and_pins(capsys: pytest.Cap
     assert kept / total >= 0.98
     assert naive_kept / naive_total >= 0.97
     assert tokens["node"] <= 0.4 * tokens["source"]
+
+
+@pytest.mark.parametrize("piece", ["<", "- ", "; ", "(", "import ", "=", "/ "])
+def test_how_a_sentence_is_said_is_judged_in_time_that_grows_with_it(piece: str) -> None:
+    """Ten thousand signs in a row took most of a second, with every other thread standing still."""
+    sentence = piece * (20_000 // len(piece))
+    began = time.process_time()
+    statement(sentence, [sentence], [sentence])
+    assert time.process_time() - began < 0.5

@@ -59,7 +59,7 @@ _WORD = re.compile("[\u3040-\u30ff\u3400-\u9fff]{1,2}|[^\\W_]+")
 _TAIL = re.compile(r"['’][^\W_]+")
 _ENDING = re.compile(r"(?<=[a-z]{3})(?:ings?|ies|ied|ed|es|s)$")
 _HEADING = re.compile(r"\W*#{1,6}\s|\|(?!\|)|\*\*[^*]+\*\*:?$")
-_CODE = re.compile(r"\w\([^\s)]|[{};]\s*$|\W*(?:from|import|def|return|const|let|var)\b | \| |==|=>|//|^\$ ")
+_CODE = re.compile(r"\w\([^\s)]|[{};]\s*$|(?:from|import|def|return|const|let|var)\b | \| |==|=>|//|^\$ ")
 _MARKER = re.compile(r"\[[^\]]*\]$")
 _CLOSERS = " \t\n\"'”’*_)"
 _OF_THE_READER = frozenset(("you", "your", "yours"))
