@@ -97,7 +97,7 @@ def kept(texts: list[str]) -> int:
 def test_weighing_finds_more_of_them_and_hardly_any_that_is_none() -> None:
     rules = [said["text"] for said in UNSEEN if said["rule"]]
     others = [said["text"] for said in UNSEEN if not said["rule"]]
-    assert kept(rules) >= 0.78 * len(rules)
+    assert kept(rules) >= 0.75 * len(rules)
     assert kept(others) <= MOST_FALSE * len(others)
 
 

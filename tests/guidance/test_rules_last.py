@@ -10,6 +10,7 @@ from itertools import cycle, islice
 from pathlib import Path
 
 import pytest
+from tests.guidance.test_coding import RULES_OF_TIDEPOOL
 from tests.guidance.test_fresh import texts
 
 from libravdb_memory.assemble.render import escape
@@ -25,16 +26,7 @@ TECHNICAL = HERE.parent.parent / "benchmarks" / "data" / "technical"
 RULES = [json.loads(line) for line in (HERE / "rules.jsonl").read_text("utf-8").splitlines()]
 UNLEARNED = "technical-tidepool"
 """The conversation of which nothing was learned."""
-STATED = (
-    "convinced. no async inserts",
-    "no mesh. three services",
-    "every command needs --output json",
-    "configmap. no new stateful thing",
-    "grudgingly. but only service accounts",
-)
-"""How those of its turns begin that are kept and do state a rule, as read by one who knew that they were kept; nobody
-read the others. With them 13 of 136 were kept, without them 8 of 131, which is more than the 5% aimed at."""
-MOST_OF_CODING = 0.065
+MOST = 0.05
 LATER = 500
 COMPACTIONS = 5
 
@@ -61,7 +53,7 @@ def told(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Told]:
         def chat(number: int) -> None:
             for data, turn in islice(talk, number):
                 said = memory.ingest(turn.text, user="ada", session="s", role=turn.role)
-                if turn.role == "user" and data.name == UNLEARNED and not turn.text.startswith(STATED):
+                if turn.role == "user" and data.name == UNLEARNED and turn.id not in RULES_OF_TIDEPOOL:
                     neutral.add(said.id)
 
         ordinary = {
@@ -103,11 +95,11 @@ def test_hardly_any_turn_that_states_no_rule_is_kept_as_one(told: Told) -> None:
     kept = {record.metadata["source_turn_id"] for record in every(told.memory._store, guidance_of("ada"))}
     wrong = kept & told.neutral
     assert len(told.neutral) > 350
-    assert len(wrong) <= 0.05 * len(told.neutral), sorted(told.memory.get(str(turn)).text for turn in wrong)
+    assert len(wrong) <= MOST * len(told.neutral), sorted(told.memory.get(str(turn)).text for turn in wrong)
 
 
 @pytest.mark.slow
-def test_of_coding_sessions_alone_no_more_is_kept_wrongly_than_was_measured(told: Told) -> None:
+def test_hardly_any_turn_of_coding_sessions_alone_is_kept_wrongly(told: Told) -> None:
     kept = {record.metadata["source_turn_id"] for record in every(told.memory._store, guidance_of("ada"))}
     assert len(told.coding) > 100
-    assert len(kept & told.coding) <= MOST_OF_CODING * len(told.coding)
+    assert len(kept & told.coding) <= MOST * len(told.coding)
