@@ -23,6 +23,7 @@
         ├── TextRefusedError     the engine works but cannot take this text
         ├── AnswerUnusableError  the engine answered, with nothing that can be kept
         ├── CallCancelledError   the caller no longer wants the answer
+        ├── ProcessLostError     the process that does the work ended, again and again
         └── FingerprintMismatchError  the store was embedded in another space
 
 The facts of an error are attributes; the message is made from them, and the hint says what to do next. Printed, an
@@ -49,6 +50,16 @@ class LibraVDBError(Exception):
         super().__init__(f"{message}; {hint}" if hint else message)
         self.message = message
         self.hint = hint
+
+    def __reduce__(self) -> tuple[object, ...]:
+        """By its facts: constructors take other arguments than the message that is made of them."""
+        return _remade, (type(self), self.args), self.__dict__
+
+
+def _remade(kind: type[LibraVDBError], args: tuple[object, ...]) -> LibraVDBError:
+    error = kind.__new__(kind)
+    error.args = args
+    return error
 
 
 class InvalidInputError(LibraVDBError, ValueError):
@@ -194,6 +205,18 @@ class CallCancelledError(EngineError):
     def __init__(self, model: str) -> None:
         super().__init__(f"the call of model {model} was cancelled")
         self.model = model
+
+
+class ProcessLostError(EngineError):
+    """`work` is what the process was asked for, `how` it ended the last time."""
+
+    def __init__(self, work: str, how: str) -> None:
+        super().__init__(
+            f"the process that was to {work} {how}, again and again",
+            "compaction.own_process = false does the work in the same process",
+        )
+        self.work = work
+        self.how = how
 
 
 class TextRefusedError(EngineError):

@@ -17,6 +17,7 @@ import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 from types import TracebackType
 from typing import IO, TYPE_CHECKING, Literal, Self
@@ -31,7 +32,7 @@ from libravdb_memory.config import Config, load_config
 from libravdb_memory.context import Context, ContextBuilder, Mode, Request
 from libravdb_memory.engines.protocol import Embedder
 from libravdb_memory.engines.select import make_embedder
-from libravdb_memory.engines.summarising.select import check_folder, check_key, make_summariser, name_of
+from libravdb_memory.engines.summarising.select import check_folder, check_key, name_of
 from libravdb_memory.engines.token_counter import make_counter
 from libravdb_memory.errors import (
     AmbiguousIdError,
@@ -92,6 +93,7 @@ from libravdb_memory.usage import ENOUGH, REGRET, Usage
 
 if TYPE_CHECKING:
     from libravdb_memory.compacting import Compaction, Compactor
+    from libravdb_memory.compacting.making import Making
     from libravdb_memory.gate.score import Decision
 
 _TOGETHER = 128
@@ -131,8 +133,10 @@ class Status:
 class Memory:
     """A store, an embedder and a background indexer behind a handful of verbs. Safe to use from many threads."""
 
-    def __init__(self, store: Store, embedder: Embedder, config: Config) -> None:
+    def __init__(self, store: Store, embedder: Embedder, config: Config, *, as_configured: bool = False) -> None:
+        """`as_configured`: the embedder is the one that the settings ask for, so that a second can be made of them."""
         self._store = store
+        self._as_configured = as_configured
         self._embedder = embedder
         self._config = config
         counter, assembly = make_counter(config.assembly.tokenizer), config.assembly
@@ -183,12 +187,12 @@ class Memory:
 
         config = config or load_config()
         check_folder(config.summary)
-        embedder = embedder or make_embedder(config.embedding)
+        as_configured, embedder = embedder is None, embedder or make_embedder(config.embedding)
         store = SqliteStore.open(Path(path) if path is not None else config.db_path, settings=config.store)
         try:
             if on_mismatch == "refuse":
                 _refuse_other_space(store, embedder)
-            return cls(store, embedder, config)
+            return cls(store, embedder, config, as_configured=as_configured)
         except BaseException:
             store.close()
             raise
@@ -696,13 +700,30 @@ class Memory:
 
         with self._making:
             if self._made is None:
-                summary, embedder, config = self._config.summary, self._embedder, self._config
-                check_key(summary)
-                model = None if summary.backend == "extractive" else make_summariser(summary, embedder, self._counter)
+                config, space = self._config, self._embedder.space.fingerprint
+                check_key(config.summary)
                 self._made = Compactor(
-                    self._store, embedder, self._counter, config.compaction, config.assembly, self._excluding, model
+                    self._store,
+                    self._counter,
+                    config.compaction,
+                    config.assembly,
+                    self._excluding,
+                    self._maker(),
+                    space,
                 )
             return self._made
+
+    def _maker(self) -> Making:
+        """In a process of its own, where the embedder can be made there too and takes any time."""
+        from libravdb_memory.compacting import newest_rules
+        from libravdb_memory.compacting.making_apart import MakingApart, Recipe
+
+        config, rules_of = self._config, partial(newest_rules, self._store)
+        recipe = Recipe(config.embedding, config.summary, config.compaction, config.assembly.tokenizer)
+        here = partial(recipe.maker, self._embedder, self._counter, rules_of)
+        if self._as_configured and config.compaction.own_process and config.embedding.backend != "hashed":
+            return MakingApart(recipe, rules_of, here)
+        return here()
 
     def _refuse_closed(self) -> None:
         """Before a model is asked: in a forked child even loading one could wait for ever for a thread left behind."""

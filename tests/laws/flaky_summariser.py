@@ -6,6 +6,8 @@ from collections.abc import Callable
 from itertools import cycle
 from typing import Literal, get_args
 
+from tests.compactors import compactor_of
+
 from libravdb_memory import Memory
 from libravdb_memory.compacting import Compactor
 from libravdb_memory.engines.summarising.protocol import Summary, SummaryRequest
@@ -63,13 +65,4 @@ class FlakySummariser:
 
 def use(memory: Memory, model: FlakySummariser | None) -> None:
     """Let this memory compact with this model, or with extracts alone."""
-    config = memory._config
-    memory._made = Compactor(
-        memory._store,
-        memory._embedder,
-        memory._counter,
-        config.compaction,
-        config.assembly,
-        memory._excluding,
-        model,
-    )
+    memory._made = compactor_of(memory, model, Compactor)

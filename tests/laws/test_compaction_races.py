@@ -10,6 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from tests.compactors import compactor_of
 from tests.laws.flaky_summariser import FlakySummariser, use
 
 from libravdb_memory import Config, Memory
@@ -157,8 +158,7 @@ def test_two_compactions_of_one_session_cover_each_turn_once(memory: Memory) -> 
 def test_of_two_that_know_nothing_of_each_other_only_one_wins(memory: Memory) -> None:
     """Two compactors without a common lock: the state of the session lets the second see that it is too late."""
     model, thread, outcome = halted(memory)
-    parts = memory._compactor()._parts
-    other = Compactor(parts.store, parts.embedder, parts.counter, parts.settings, parts.assembly, parts.excluding, None)
+    other = compactor_of(memory, None, Compactor)
     won = other.compact("ada", "s", 1, lambda: False)
     assert won.summaries
     state = memory._store.get(Key(states_of("ada"), "state", "s"))
@@ -173,9 +173,8 @@ def test_of_two_that_know_nothing_of_each_other_only_one_wins(memory: Memory) ->
 def test_a_compaction_gives_way_to_a_rebuild_that_has_begun(memory: Memory) -> None:
     """All summaries are away again, nothing is covered twice: only the state tells that somebody was faster."""
     model, thread, outcome = halted(memory)
-    parts = memory._compactor()._parts
-    unfolded = replace(parts.settings, fold_tokens=0)
-    other = Compactor(parts.store, parts.embedder, parts.counter, unfolded, parts.assembly, parts.excluding, None)
+    unfolded = replace(memory._config.compaction, fold_tokens=0)
+    other = compactor_of(memory, None, Compactor, unfolded)
     other.compact("ada", "s", 1, lambda: False)
     away = [Key(record.collection, record.id, record.group) for record in every(memory._store, summaries_of("ada"))]
     assert away

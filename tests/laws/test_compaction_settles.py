@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from tests.compactors import maker_of
 from tests.laws.flaky_summariser import FlakySummariser, use
 
 from libravdb_memory import Config, Memory
@@ -51,10 +52,8 @@ class Choosy(Condenser):
 
 def test_turns_that_were_declined_are_tried_otherwise_when_their_neighbours_are_covered(memory: Memory) -> None:
     """Ten turns make clusters of 3, 2, 3 and 2; when the first is covered, the other seven make 3, 2 and 2."""
-    compactor = memory._compactor()
-    parts = compactor._parts
-    choosy = Choosy(parts.embedder, parts.counter, parts.settings, None)
-    compactor._parts = replace(parts, condenser=choosy)
+    maker = maker_of(memory)
+    maker.condenser = Choosy(memory._embedder, memory._counter, memory._config.compaction, None)
     words = [FULL, "lit", "out", "lamp", "rope", "anchor", "noon", "crew", "quay", "tide"]
     say(memory, *[("tool", word) for word in (*words, *["end"] * 4)])
     done = memory.compact(user="ada", session="s")

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.compactors import maker_of
 from tests.laws.flaky_summariser import FlakySummariser, use
 
 from libravdb_memory import Config, Memory, NotFoundError, sessions
@@ -115,7 +116,7 @@ def test_an_erased_turn_leaves_no_byte_and_its_siblings_are_covered_again(
     saying = {name for name, text in summaries(memory).items() if SECRET in text}
     if secret == FACT:
         assert saying
-        repeats = memory._compactor()._parts.condenser.has_model
+        repeats = maker_of(memory).condenser.has_model
         assert bool(saying - above) == repeats, "a model repeated it in summaries of other turns"
     assert any(SECRET in record.text for record in every(memory._store, guidance_of(USER))) == (secret == RULE)
     assert any(SECRET in str(receipt) for receipt in memory.receipts(user=USER, session="another"))

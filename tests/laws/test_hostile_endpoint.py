@@ -11,6 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from tests.compactors import maker_of
 from tests.engines.chat_endpoint import (
     Answer,
     Endpoint,
@@ -111,7 +112,7 @@ def first_well_then(answer: Answer) -> list[Answer]:
 
 def reached(memory: Memory) -> None:
     """The first contact may take its time on a busy machine; from then on patience is as short as the settings say."""
-    model = memory._compactor()._parts.condenser._model
+    model = maker_of(memory).condenser._model
     assert isinstance(model, ChatSummariser)
     set_patience, model._patience = model._patience, Patience()
     model.warm_up()

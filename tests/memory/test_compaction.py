@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from tests.compactors import compactor_of
 from tests.laws.flaky_summariser import FlakySummariser, use
 
 from libravdb_memory.compact.settings import CompactionSettings
@@ -310,10 +311,7 @@ class Scripted:
 def with_model(memory: Memory, model: Scripted) -> Memory:
     from libravdb_memory.compacting import Compactor
 
-    parts = memory._compactor()._parts
-    memory._made = Compactor(
-        parts.store, parts.embedder, parts.counter, parts.settings, parts.assembly, parts.excluding, model
-    )
+    memory._made = compactor_of(memory, model, Compactor)
     return memory
 
 

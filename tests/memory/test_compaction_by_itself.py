@@ -8,10 +8,12 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from tests.compactors import compactor_of
 
 from libravdb_memory import Config, Memory
 from libravdb_memory.compact.settings import CompactionSettings
 from libravdb_memory.compacting import Compaction, Compactor
+from libravdb_memory.compacting.making import Maker
 from libravdb_memory.condensing import Cancelled, Condensed, Condenser, Sources
 from libravdb_memory.store.protocol import Progress
 
@@ -69,9 +71,10 @@ class Watched(Compactor):
 
 def watched(memory: Memory, condenser: type[Condenser] = Condenser) -> list[Compaction]:
     """The compactions that this memory makes from now on."""
-    parts = memory._compactor()._parts
-    made = Watched(parts.store, parts.embedder, parts.counter, parts.settings, parts.assembly, parts.excluding)
-    made._parts = replace(made._parts, condenser=condenser(parts.embedder, parts.counter, parts.settings, None))
+    made = compactor_of(memory, None, Watched)
+    maker = made._parts.maker
+    assert isinstance(maker, Maker)
+    maker.condenser = condenser(memory._embedder, memory._counter, memory._config.compaction, None)
     made.done = []
     memory._made = made
     return made.done

@@ -30,7 +30,8 @@ def test_models_of_the_background_never_take_all_processors_while_turns_arrive(
     monkeypatch.setattr(places, "_clock", lambda: 0.0)  # however slow this machine is, turns arrive all the time
     monkeypatch.setattr(places, "_arriving_until", 1.0)
     monkeypatch.setattr(places, "_take", watched)
-    config = load_config(environ={}, overrides={"db_path": tmp_path / "m", "compaction.trigger_tokens": 0})
+    settings = {"db_path": tmp_path / "m", "compaction.trigger_tokens": 0, "compaction.own_process": False}
+    config = load_config(environ={}, overrides=settings)
     with Memory.open(config=config) as memory:
         for text in conversation(60):
             memory.ingest(text, user="ada", session="long")

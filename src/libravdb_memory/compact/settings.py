@@ -51,6 +51,14 @@ class CompactionSettings:
         default=48, metadata={"help": "tokens up to which a turn is kept whole as guidance; else its rules only"}
     )
 
+    own_process: bool = field(
+        default=True,
+        metadata={
+            "help": "make summaries in a process of its own, so that storing and asking wait for none of it; it has the"
+            " model loaded once more while it works"
+        },
+    )
+
     def __post_init__(self) -> None:
         for item in fields(self):
             value = getattr(self, item.name)

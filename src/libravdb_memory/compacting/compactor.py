@@ -5,22 +5,17 @@ from __future__ import annotations
 import threading
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager
-from functools import partial
 
 from libravdb_memory.assemble.budget import AssemblySettings
 from libravdb_memory.compact.settings import CompactionSettings
 from libravdb_memory.compacting.covering import Covering
 from libravdb_memory.compacting.folding import Folding
+from libravdb_memory.compacting.making import Making
 from libravdb_memory.compacting.parts import Parts
 from libravdb_memory.compacting.report import CANCELLED, OVERTAKEN, Compaction
 from libravdb_memory.compacting.uncovered import uncovered_turns
 from libravdb_memory.compacting.writing import Job, Writing
-from libravdb_memory.condensing import Cancelled, Condenser
-from libravdb_memory.elevating import Elevation
-from libravdb_memory.engines.lenient import LenientEmbedder
-from libravdb_memory.engines.places import places
-from libravdb_memory.engines.protocol import Embedder
-from libravdb_memory.engines.summarising.protocol import Summariser
+from libravdb_memory.condensing import Cancelled
 from libravdb_memory.errors import CallCancelledError, StaleVersionError
 from libravdb_memory.excluding import Excluding, OvertakenError
 from libravdb_memory.model import Record
@@ -32,7 +27,6 @@ from libravdb_memory.tokens import TokenCounter
 from libravdb_memory.verifying import wrong_rule
 
 _RULES = 256
-"""The newest rules that a later turn may take back."""
 
 
 class Compactor:
@@ -41,17 +35,14 @@ class Compactor:
     def __init__(
         self,
         store: Store,
-        embedder: Embedder,
         counter: TokenCounter,
         settings: CompactionSettings,
         assembly: AssemblySettings,
         excluding: Excluding,
-        model: Summariser | None = None,
+        maker: Making,
+        space: str,
     ) -> None:
-        embedder = LenientEmbedder(embedder)
-        condenser = Condenser(embedder, counter, settings, model)
-        elevation = Elevation(embedder, counter, settings, condenser.sentence_vectors, partial(_newest_rules, store))
-        self._parts = Parts(store, embedder, counter, settings, assembly, excluding, condenser, elevation)
+        self._parts = Parts(store, counter, settings, assembly, excluding, maker, space)
         self._free = threading.Condition()
         self._busy: set[tuple[str, str]] = set()
 
@@ -69,11 +60,11 @@ class Compactor:
         given_up = threading.Event()
         job = Job(namespace, session, now_ms, lambda: given_up.is_set() or cancelled(), progress)
         with self._alone(namespace, session), nimble():
-            return aside(lambda: _compact(self._parts, job, rebuild), given_up.set)
+            return aside(lambda: _compacted(self._parts, job, rebuild), given_up.set)
 
     def close(self) -> None:
         """Let go of the model. What is under way must have ended."""
-        self._parts.condenser.close()
+        self._parts.maker.close()
 
     def waiting_tokens(self, namespace: str, session: str) -> int:
         """What the turns cost that could be compacted now."""
@@ -94,13 +85,9 @@ class Compactor:
                 self._free.notify_all()
 
 
-def _newest_rules(store: Store, namespace: str) -> Sequence[Record]:
+def newest_rules(store: Store, namespace: str) -> Sequence[Record]:
+    """Those that a later turn may take back."""
     return store.page(guidance_of(namespace), limit=_RULES, newest_first=True).records
-
-
-def _compact(parts: Parts, job: Job, rebuild: bool) -> Compaction:
-    with places.behind("later"):
-        return _compacted(parts, job, rebuild)
 
 
 def _compacted(parts: Parts, job: Job, rebuild: bool) -> Compaction:

@@ -13,25 +13,17 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from libravdb_memory import lineage
-from libravdb_memory.compact.passed_over import PassedOver
 from libravdb_memory.compact.plan import plan
-from libravdb_memory.compact.preserve import asks_a_model
 from libravdb_memory.compact.prior import prior_context
-from libravdb_memory.compact.reading import beginning_and_end
-from libravdb_memory.compact.sanitise import sanitise
-from libravdb_memory.compact.views import View
-from libravdb_memory.compacting.parts import Parts, vectors_of_records
-from libravdb_memory.compacting.report import TRIVIAL, Declined
+from libravdb_memory.compacting.making import Cluster
+from libravdb_memory.compacting.parts import Parts, known_vectors
+from libravdb_memory.compacting.report import Declined
 from libravdb_memory.compacting.uncovered import starts_of_bundles, uncovered_turns
 from libravdb_memory.compacting.writing import Job, Writing
-from libravdb_memory.condensing import Condensed, Sources
-from libravdb_memory.engines.places import places
 from libravdb_memory.errors import CallCancelledError
 from libravdb_memory.gating import JUDGED
-from libravdb_memory.ingest.turns import turn_of
 from libravdb_memory.model import Record
 from libravdb_memory.namespaces import history_of
-from libravdb_memory.shards import Shard
 from libravdb_memory.store.protocol import Key, Put, Write
 from libravdb_memory.summaries import Node
 
@@ -39,7 +31,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-_PREPARED = 8
+_PREPARED = 16
 """Clusters whose sentences are embedded together."""
 
 
@@ -70,7 +62,7 @@ class Covering:
         """Round after round: turns that were declined may go together otherwise once their neighbours are covered."""
         clusters, self.reason = self._planned()
         if clusters:
-            self._parts.condenser.warm_up(self._job.cancelled)
+            self._parts.maker.warm_up(self._job.cancelled)
         while clusters:
             before = len(self._summaries)
             self._cover_clusters(clusters)
@@ -118,9 +110,7 @@ class Covering:
 
     def _prepare(self, clusters: Sequence[Sequence[Record]]) -> None:
         """While the model embeds these sentences, the clusters before are read, priced and written."""
-        views = [_view(record) for records in clusters for record in records]
-        with places.behind("later"):
-            self._parts.condenser.prepare(views, self._job.cancelled)
+        self._parts.maker.prepare([record for records in clusters for record in records], self._job.cancelled)
 
     def _placed_roots(self) -> list[tuple[int, Node]]:
         """The summaries that nothing covers, each with the ref of the last turn below it, in that order."""
@@ -131,26 +121,12 @@ class Covering:
         return sorted(placed, key=lambda found: found[0])
 
     def _cover(self, records: Sequence[Record], earlier: Sequence[Node]) -> Node | None:
-        scores = self._gating_scores(records)
-        vectors = vectors_of_records(self._parts, records)
-        shards = self._parts.elevation.shards(records, scores, vectors, self._job.cancelled)
-        guidance: list[Write] = [Put(shard.draft(self._job.namespace), replace=True) for shard in shards]
-        kept_apart = _kept_whole(records, shards)
-        rows = [row for row, record in enumerate(records) if record.id not in kept_apart] or list(range(len(records)))
-        rest = [records[row] for row in rows]
         prior = self._prior(earlier)
-        condensed: Condensed | str = TRIVIAL
-        unasked: PassedOver | None = None
-        if len(records) > 1:
-            sources = Sources(
-                texts=tuple(record.text for record in rest),
-                views=tuple(map(_view, rest)),
-                vectors=vectors[rows],
-                prior=prior[0],
-            )
-            with_model = self._asks_a_model([scores.get(record.ref) for record in rest])
-            unasked = None if with_model else self._parts.condenser.unasked([scores.get(record.ref) for record in rest])
-            condensed = self._parts.condenser.condense(sources, with_model=with_model, cancelled=self._job.cancelled)
+        vectors = known_vectors(self._parts, records)
+        cluster = Cluster(tuple(records), self._gating_scores(records), vectors, prior[0])
+        made = self._parts.maker.cover(cluster, self._job.cancelled)
+        condensed = made.condensed
+        guidance: list[Write] = [Put(shard.draft(self._job.namespace), replace=True) for shard in made.shards]
         if isinstance(condensed, str):
             ids = tuple(record.id for record in records)
             self._declined[ids] = self._parts.declined_as([(record.id, record.text) for record in records], condensed)
@@ -165,7 +141,7 @@ class Covering:
             times=[record.ts for record in records],
             prior=prior[1],
         )
-        node = replace(node, passed_over=condensed.passed_over or unasked)
+        node = replace(node, passed_over=made.passed_over)
         below = [Key(record.collection, record.id, record.group) for record in records]
         self.guidance += self._writing.cover(node, below, guidance)
         self.said[node.id] = condensed.vector
@@ -175,9 +151,6 @@ class Covering:
     def _gating_scores(self, records: Sequence[Record]) -> Mapping[int, float]:
         marks = self._parts.store.marks([record.ref for record in records], JUDGED)
         return {ref: float(score) for ref, data in marks.items() if isinstance(score := data.get("g"), int | float)}
-
-    def _asks_a_model(self, scores: Sequence[float | None]) -> bool:
-        return asks_a_model(scores, self._parts.condenser.model_ready, self._parts.settings)
 
     def _prior(self, earlier: Sequence[Node]) -> tuple[str, tuple[str, ...]]:
         """What earlier summaries say, as far as a summariser is shown it, and the ids of those."""
@@ -192,16 +165,3 @@ class Covering:
         if known is not None:
             self._declined[ids] = known
         return known is not None
-
-
-def _kept_whole(records: Sequence[Record], shards: Sequence[Shard]) -> frozenset[str]:
-    """The turns that a summary need not speak of: guidance holds every word of them. Of a longer turn guidance holds
-    the rule alone, and the rest would be told nowhere."""
-    kept = {shard.turn: shard.text for shard in shards}
-    return frozenset(record.id for record in records if kept.get(record.id) == turn_of(record).text)
-
-
-def _view(record: Record) -> View:
-    """Who speaks and what."""
-    turn = turn_of(record)
-    return View(sanitise(beginning_and_end(turn.text)).strip(), turn.speaker or turn.role)

@@ -8,11 +8,10 @@ from typing import TYPE_CHECKING
 
 from libravdb_memory import lineage
 from libravdb_memory.compact.plan import Root, folds
-from libravdb_memory.compact.views import View
+from libravdb_memory.compacting.making import Fold
 from libravdb_memory.compacting.parts import Parts
 from libravdb_memory.compacting.report import Declined
 from libravdb_memory.compacting.writing import Job, Writing
-from libravdb_memory.condensing import Sources
 from libravdb_memory.excluding import OvertakenError
 from libravdb_memory.summaries import Node
 
@@ -50,16 +49,9 @@ class Folding:
         store = self._parts.store
         if any(store.get(node.key) is None for node in nodes):
             raise OvertakenError
-        sources = Sources(
-            texts=tuple(part for node in nodes for part in node.parts),
-            views=tuple(map(_view, nodes)),
-            vectors=self._vectors_of(nodes),
-        )
-        with_model = self._parts.condenser.model_ready and any(node.method == "abstractive" for node in nodes)
-        unasked = None if with_model else self._parts.condenser.unasked_to_fold()
-        condensed = self._parts.condenser.condense(
-            sources, with_model=with_model, cancelled=self._job.cancelled, folding=True
-        )
+        vectors = {node.id: self._said[node.id] for node in nodes if node.id in self._said}
+        made = self._parts.maker.fold(Fold(tuple(nodes), vectors), self._job.cancelled)
+        condensed = made.condensed
         if isinstance(condensed, str):
             declined = self._parts.declined_as([(node.id, node.text) for node in nodes], condensed)
             self.declined = (*self.declined, replace(declined, of_summaries=True))
@@ -72,22 +64,8 @@ class Folding:
             ends=(nodes[0].first, nodes[-1].last),
             times=[moment for node in nodes for moment in (node.first_ts, node.last_ts)],
         )
-        node = replace(node, passed_over=condensed.passed_over or unasked)
+        node = replace(node, passed_over=made.passed_over)
         self._writing.cover(node, [child.key for child in nodes])
         self._said[node.id] = condensed.vector
         self.folds = (*self.folds, node)
         return True
-
-    def _vectors_of(self, nodes: Sequence[Node]) -> NDArray[np.float32]:
-        """By what they say; of those made in this compaction it is known."""
-        import numpy as np
-
-        if lacking := [node for node in nodes if node.id not in self._said]:
-            made = self._parts.condenser.vectors([node.parts[0] for node in lacking])
-            self._said |= {node.id: made[row] for row, node in enumerate(lacking)}
-        return np.stack([self._said[node.id] for node in nodes])
-
-
-def _view(node: Node) -> View:
-    """An extract names its speakers; what a model wrote is said by nobody."""
-    return View(node.parts[0], None if node.method == "extractive" else "")

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from libravdb_memory.assemble.budget import AssemblySettings
 from libravdb_memory.compact.settings import CompactionSettings
+from libravdb_memory.compacting.making import Making
 from libravdb_memory.compacting.report import Declined
-from libravdb_memory.condensing import Condenser
-from libravdb_memory.elevating import Elevation
-from libravdb_memory.engines.protocol import Embedder
 from libravdb_memory.excluding import Excluding
 from libravdb_memory.model import Record
 from libravdb_memory.store.protocol import Store
@@ -24,14 +22,15 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Parts:
+    """`space` is the fingerprint of the space in which the maker judges."""
+
     store: Store
-    embedder: Embedder
     counter: TokenCounter
     settings: CompactionSettings
     assembly: AssemblySettings
     excluding: Excluding
-    condenser: Condenser
-    elevation: Elevation
+    maker: Making
+    space: str
 
     def declined_as(self, those: Sequence[tuple[str, str]], reason: str) -> Declined:
         """`those` by id and text."""
@@ -39,14 +38,9 @@ class Parts:
         return Declined(those[0][0], those[-1][0], len(those), tokens, reason)
 
 
-def vectors_of_records(parts: Parts, records: Sequence[Record]) -> NDArray[np.float32]:
-    """Of each record, in the space of recall; made where the store has none yet."""
-    import numpy as np
-
+def known_vectors(parts: Parts, records: Sequence[Record]) -> Mapping[int, NDArray[np.float32]]:
+    """Of those records, by ref, of which the store has one in the maker's space."""
     space = next((space for space in parts.store.spaces() if space.active), None)
-    mine = space is not None and space.fingerprint == parts.embedder.space.fingerprint
-    known = dict(parts.store.get_vectors(space, [record.ref for record in records])) if space and mine else {}
-    if lacking := [record for record in records if record.ref not in known]:
-        made = parts.embedder.embed_documents([record.text for record in lacking])
-        known |= {record.ref: made[row] for row, record in enumerate(lacking)}
-    return np.stack([known[record.ref] for record in records])
+    if space is None or space.fingerprint != parts.space:
+        return {}
+    return dict(parts.store.get_vectors(space, [record.ref for record in records]))

@@ -47,10 +47,16 @@ class Places:
         self.empty()
         _empty_in_children(self)
 
+    @property
+    def work(self) -> Work | None:
+        """What this thread works at in the background; None: at nothing."""
+        at: Work | None = getattr(self._working, "at", None)
+        return at
+
     @contextmanager
     def behind(self, work: Work | None) -> Generator[None]:
         """What this thread does meanwhile is done in the background; None: is not, whatever it was."""
-        before: Work | None = getattr(self._working, "at", None)
+        before = self.work
         self._working.at = work
         try:
             yield
@@ -60,7 +66,7 @@ class Places:
     @contextmanager
     def one(self) -> Generator[None]:
         """A place for one run of a model; at once for whoever does not work in the background."""
-        work: Work | None = getattr(self._working, "at", None)
+        work = self.work
         if work is None:
             yield
             return

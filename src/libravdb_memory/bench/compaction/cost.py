@@ -15,26 +15,22 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from itertools import cycle
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from libravdb_memory.bench import figures
 from libravdb_memory.bench.compaction.asking import SESSION, compacted
 from libravdb_memory.bench.compaction.kept import facts_of_folds
 from libravdb_memory.bench.retrieval.dataset import DataSet, Said
-from libravdb_memory.bench.retrieval.timing import TimedEmbedder, spread_ms
+from libravdb_memory.bench.retrieval.timing import spread_ms
 from libravdb_memory.bench.texts import conversation
 from libravdb_memory.compact.sanitise import sanitise
 from libravdb_memory.compact.views import View
 from libravdb_memory.compact.voices import spoken
 from libravdb_memory.compacting import Compaction
 from libravdb_memory.config import Config
-from libravdb_memory.engines.select import make_embedder
+from libravdb_memory.engines.protocol import Embedder
 from libravdb_memory.memory import Memory
 from libravdb_memory.store.protocol import Progress
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
 
 MOST_OF_AN_EMBEDDING = 1.3
 MOST_OF_A_QUIET_INGEST = 2.0
@@ -55,24 +51,9 @@ class Sizes:
 QUICK = Sizes(turns=120, rounds=1, arriving=20)
 
 
-class _Clocked(TimedEmbedder):
-    """With the seconds that compaction, which alone embeds without token rows, spends in the model: those of all its
-    threads, so that they may be more than it takes."""
-
-    documents_s = 0.0
-
-    def embed_documents(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        started = time.perf_counter()
-        try:
-            return super().embed_documents(texts)
-        finally:
-            self.documents_s += time.perf_counter() - started
-
-
 @dataclass(frozen=True, slots=True)
 class _Timed:
     seconds: float
-    in_model_s: float
     embedding_s: float
     sentences: int
     done: Compaction
@@ -87,10 +68,10 @@ def measured(data: Sequence[DataSet], config: Config, folder: Path, sizes: Sizes
     busy: list[list[float]] = []
     folds: dict[str, Any] = {}
     for number in range(sizes.rounds):
-        with _copy(original, config, folder) as (memory, embedder):
-            timed.append(_timed(memory, embedder, turns, embed_first=bool(number % 2)))
+        with _copy(original, config, folder) as memory:
+            timed.append(_timed(memory, turns, embed_first=bool(number % 2)))
             folds = facts_of_folds(compacted(memory, _USER))
-        with _copy(original, config, folder) as (memory, _):
+        with _copy(original, config, folder) as memory:
             texts = conversation(sizes.arriving, seed=number + 2)
             quiet.append(_arrivals(memory, texts, None))
             busy.append(_while_compacting(memory, texts))
@@ -105,21 +86,20 @@ def measured(data: Sequence[DataSet], config: Config, folder: Path, sizes: Sizes
 # ── compacting beside embedding ──────────────────────────────────────────────────────────────────────────────────
 
 
-def _timed(memory: Memory, embedder: _Clocked, turns: Sequence[Said], *, embed_first: bool) -> _Timed:
+def _timed(memory: Memory, turns: Sequence[Said], *, embed_first: bool) -> _Timed:
     tail = memory.history(user=_USER, session=SESSION).tail
     views = [View(sanitise(turn.text), turn.speaker or turn.role) for turn in turns[: len(turns) - tail]]
     sentences = list(dict.fromkeys(sentence.text for sentence in spoken(views)))
-    embedding_s = _seconds(embedder, sentences) if embed_first else 0.0
-    embedder.documents_s = 0.0
+    embedding_s = _seconds(memory.embedder, sentences) if embed_first else 0.0
     started = time.perf_counter()
     done = memory.compact(user=_USER, session=SESSION)
-    seconds, in_model_s = time.perf_counter() - started, embedder.documents_s
+    seconds = time.perf_counter() - started
     memory.wait()
-    embedding_s = embedding_s or _seconds(embedder, sentences)
-    return _Timed(seconds, in_model_s, embedding_s, len(sentences), done)
+    embedding_s = embedding_s or _seconds(memory.embedder, sentences)
+    return _Timed(seconds, embedding_s, len(sentences), done)
 
 
-def _seconds(embedder: _Clocked, sentences: Sequence[str]) -> float:
+def _seconds(embedder: Embedder, sentences: Sequence[str]) -> float:
     started = time.perf_counter()
     embedder.embed_documents(sentences)
     return time.perf_counter() - started
@@ -132,7 +112,6 @@ def _cost(timed: Sequence[_Timed]) -> dict[str, Any]:
         MOST_OF_AN_EMBEDDING,
         of_each_round=[round(each.seconds / each.embedding_s, 4) for each in timed],
         compacting_s=round(statistics.median(each.seconds for each in timed), 3),
-        in_the_model_s=round(statistics.median(each.in_model_s for each in timed), 3),
         embedding_s=round(statistics.median(each.embedding_s for each in timed), 3),
         turns=first.done.turns,
         sentences=first.sentences,
@@ -221,15 +200,14 @@ def _store(turns: Sequence[Said], config: Config, progress: Progress) -> None:
 
 
 @contextmanager
-def _copy(original: Path, config: Config, folder: Path) -> Generator[tuple[Memory, _Clocked]]:
+def _copy(original: Path, config: Config, folder: Path) -> Generator[Memory]:
     """A memory over a copy of the store, at rest and with its model loaded."""
     copied = folder / "copy"
     shutil.copytree(original, copied)
-    embedder = _Clocked(make_embedder(config.embedding))
     try:
-        with Memory.open(config=replace(config, db_path=copied), embedder=embedder) as memory:
-            embedder.warm_up()
+        with Memory.open(config=replace(config, db_path=copied)) as memory:
+            memory.embedder.warm_up()
             memory.wait()
-            yield memory, embedder
+            yield memory
     finally:
         shutil.rmtree(copied)

@@ -1,0 +1,246 @@
+"""A process of its own, as seen by the one that starts it."""
+
+from __future__ import annotations
+
+import logging
+import os
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from itertools import count
+from pathlib import Path
+from queue import Empty, SimpleQueue
+from typing import IO, Any, TypeAlias, cast
+
+from libravdb_memory.apart.frames import Answer, Ask, Begin, Begun, Call, Failure, Frame, GiveUp, Pipe, Question, Told
+from libravdb_memory.errors import CallCancelledError, ProcessLostError
+from libravdb_memory.store.forking import abandon_in_children
+
+__all__ = ["Apart", "Ask", "NoProcessError"]
+
+_log = logging.getLogger(__name__)
+Cancelled: TypeAlias = Callable[[], bool]
+_NOTICE_S = 0.05
+"""How soon it is seen that a call is to be given up."""
+_GRACE_S = 10.0
+"""How long one that is given up may take to end before its process is ended."""
+_CLOSING_S = 2.0
+_TRIES = 3
+"""One may have ended because nobody called, and one by accident."""
+
+
+class NoProcessError(Exception):
+    """There can be no process of its own; the object has to live here."""
+
+
+class _EndedError(Exception):
+    """The process ended before it answered."""
+
+    def __init__(self, code: int, begun: bool) -> None:
+        super().__init__(_how(code))
+        self.begun = begun
+
+
+class Apart:
+    """`make` and what methods take and give must pickle. `answer` is asked when the object asks back. Safe to use from
+    many threads; the process is started by the first call."""
+
+    def __init__(self, make: Callable[[Ask], object], answer: Callable[..., object]) -> None:
+        self._make = make
+        self._answer = answer
+        self._guard = threading.Lock()
+        self._running: _Running | None = None
+        self._closed = False
+        abandon_in_children(self)
+
+    @property
+    def pid(self) -> int | None:
+        """Of the process, while there is one."""
+        running = self._running
+        return running.pid if running is not None and not running.ended else None
+
+    def start(self) -> None:
+        """Begin to start it, so that the first call has less to wait for. Raises NoProcessError."""
+        self._started()
+
+    def call(self, method: str, *arguments: Any, cancelled: Cancelled) -> Any:
+        """What the method answers or raises. Raises NoProcessError where no process can be had, and ProcessLostError
+        where one after the other ends without an answer; CallCancelledError once this is closed."""
+        how = ""
+        for attempt in range(_TRIES):
+            try:
+                return self._started().call(method, arguments, cancelled)
+            except _EndedError as ended:
+                if not ended.begun:
+                    raise NoProcessError(str(ended)) from ended
+                how = str(ended)
+                if attempt or how != _IDLE:
+                    _log.warning("the process that does %s %s; it is started again", method, how)
+        raise ProcessLostError(method, how)
+
+    def close(self) -> None:
+        """End the process. What is under way is not waited for."""
+        with self._guard:
+            running, self._running, self._closed = self._running, None, True
+        if running is not None:
+            running.close()
+
+    def abandon(self) -> None:
+        """In a forked child: the process is its parent's."""
+        self._guard = threading.Lock()
+        self._running, self._closed = None, True
+
+    def _started(self) -> _Running:
+        with self._guard:
+            if self._closed:
+                raise CallCancelledError("compaction")
+            if self._running is None or self._running.ended:
+                self._running = _Running(_popen(), self._make, self._answer)
+            return self._running
+
+
+_IDLE = "ended"
+
+
+class _Running:
+    """One process, its pipe, and the thread that reads from it."""
+
+    def __init__(self, process: subprocess.Popen[bytes], make: Callable[[Ask], object], answer: Ask) -> None:
+        self._process = process
+        self._answer = answer
+        self._pipe = Pipe(cast("IO[bytes]", process.stdout), cast("IO[bytes]", process.stdin))
+        self._guard = threading.Lock()
+        self._numbers = count(1)
+        self._waiting: dict[int, SimpleQueue[Answer | Failure | None]] = {}
+        self._begun = False
+        self._refused: BaseException | None = None
+        self.ended = False
+        threading.Thread(target=self._read, name="libravdb-apart", daemon=True).start()
+        self._send(Begin(make))
+
+    @property
+    def pid(self) -> int:
+        return self._process.pid
+
+    def call(self, method: str, arguments: tuple[Any, ...], cancelled: Cancelled) -> Any:
+        answered: SimpleQueue[Answer | Failure | None] = SimpleQueue()
+        number = next(self._numbers)
+        with self._guard:
+            if self.ended:
+                raise self._end()
+            self._waiting[number] = answered
+        try:
+            self._send(Call(number, method, arguments))
+            frame = self._awaited(answered, number, cancelled)
+        finally:
+            with self._guard:
+                self._waiting.pop(number, None)
+        if frame is None:
+            raise self._end()
+        if isinstance(frame, Failure):
+            raise frame.error
+        return frame.value
+
+    def close(self) -> None:
+        with suppress(OSError):  # it may be gone already
+            self._pipe.end()
+        try:
+            self._process.wait(_CLOSING_S)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            self._process.wait()
+
+    def _awaited(
+        self, answered: SimpleQueue[Answer | Failure | None], number: int, cancelled: Cancelled
+    ) -> Answer | Failure | None:
+        given_up_at: float | None = None
+        while True:
+            try:
+                return answered.get(timeout=_NOTICE_S)
+            except Empty:
+                pass
+            if given_up_at is None and cancelled():
+                given_up_at = time.monotonic()
+                self._send(GiveUp(number))
+            elif given_up_at is not None and time.monotonic() - given_up_at > _GRACE_S:
+                self._process.kill()
+
+    def _send(self, frame: Frame) -> None:
+        """A process that is gone is noticed by whoever waits for its answer."""
+        try:
+            self._pipe.send(frame)
+        except (OSError, ValueError):
+            if not self.ended:
+                self._process.kill()
+
+    def _read(self) -> None:
+        try:
+            while True:
+                self._take(self._pipe.receive())
+        except (EOFError, OSError, ValueError):
+            pass
+        finally:
+            self._process.wait()
+            with self._guard:
+                self.ended = True
+                for answered in self._waiting.values():
+                    answered.put(None)
+            with suppress(OSError):
+                self._pipe.close()
+
+    def _take(self, frame: Frame) -> None:
+        match frame:
+            case Begun():
+                self._begun, self._refused = frame.error is None, frame.error
+                if frame.error is not None:
+                    self._process.kill()
+            case Answer() | Failure():
+                with self._guard:
+                    answered = self._waiting.get(frame.number)
+                if answered is not None:
+                    answered.put(frame)
+            case Question():
+                threading.Thread(target=self._tell, args=(frame,), name="libravdb-apart-asked", daemon=True).start()
+            case Told():
+                logging.getLogger(frame.logger).log(frame.level, "%s", frame.message)
+            case _:
+                raise AssertionError(frame)
+
+    def _tell(self, question: Question) -> None:
+        try:
+            self._send(Answer(question.number, self._answer(*question.arguments)))
+        except Exception as error:  # it is raised where it was asked
+            self._send(Failure(question.number, error))
+
+    def _end(self) -> _EndedError | NoProcessError:
+        if self._refused is not None:
+            return NoProcessError(str(self._refused))
+        return _EndedError(self._process.returncode, self._begun)
+
+
+def _popen() -> subprocess.Popen[bytes]:
+    """With the modules that are found here, and nothing of the folder it is started in."""
+    program = sys.executable
+    if not program or not Path(program).stem.lower().startswith(("python", "pypy")):
+        raise NoProcessError(f"{program or 'this program'} is not known to be a Python")
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    below_normal: int = getattr(subprocess, "BELOW_NORMAL_PRIORITY_CLASS", 0)
+    try:
+        return subprocess.Popen(
+            [program, "-P", "-m", "libravdb_memory.apart"],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            env=environment,
+            creationflags=below_normal,
+        )
+    except OSError as error:
+        raise NoProcessError(f"{program} cannot be started: {error}") from error
+
+
+def _how(code: int) -> str:
+    if code == 0:
+        return _IDLE
+    return f"was ended by signal {-code}" if code < 0 else f"ended with code {code}"

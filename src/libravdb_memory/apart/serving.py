@@ -1,0 +1,155 @@
+"""The process of its own: it makes one object and does what it is called for, each call in a thread.
+
+Laws: it ends when the pipe does, when its parent is gone, or when nobody has called for a while, without waiting for
+anything. It writes nothing to the parent's output; what it logs is logged there. Interrupts are the parent's affair.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import pickle
+import signal
+import sys
+import threading
+import time
+from queue import SimpleQueue
+from typing import Any
+
+from libravdb_memory.apart.frames import Answer, Begin, Begun, Call, Failure, Frame, GiveUp, Pipe, Question, Told
+from libravdb_memory.errors import EngineError
+from libravdb_memory.nimble import go_behind_others, nimble, stand_back
+
+LINGER_S = 60.0
+_LOOK_S = 1.0
+
+
+def main() -> None:
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    go_behind_others()
+    with nimble():
+        Desk(_own_pipe()).run()
+
+
+def _own_pipe() -> Pipe:
+    """Standard input and output, which nobody else may then use: what a library prints goes to standard error."""
+    incoming, outgoing = os.dup(0), os.dup(1)
+    nothing = os.open(os.devnull, os.O_RDONLY)
+    os.dup2(nothing, 0)
+    os.close(nothing)
+    os.dup2(2, 1)
+    return Pipe(open(incoming, "rb"), open(outgoing, "wb"))  # noqa: PTH123 - descriptors, for as long as it runs
+
+
+class Desk:
+    def __init__(self, pipe: Pipe) -> None:
+        self._pipe = pipe
+        self._object: object = None
+        self._guard = threading.Lock()
+        self._busy = 0
+        self._idle_since = time.monotonic()
+        self._given_up: set[int] = set()
+        self._asked: dict[int, SimpleQueue[Any]] = {}
+        self._questions = 0
+
+    def run(self) -> None:
+        logging.basicConfig(handlers=[_ToParent(self)], level=logging.INFO, format="%(message)s")
+        threading.Thread(target=self._watch, args=(os.getppid(),), name="libravdb-apart-watch", daemon=True).start()
+        try:
+            while True:
+                self._take(self._pipe.receive())
+        except (EOFError, OSError):
+            os._exit(0)
+
+    def ask(self, *arguments: Any) -> Any:
+        """What the parent answers."""
+        answered: SimpleQueue[Any] = SimpleQueue()
+        with self._guard:
+            self._questions += 1
+            number = self._questions
+            self._asked[number] = answered
+        self.send(Question(number, arguments))
+        frame = answered.get()
+        if isinstance(frame, Failure):
+            raise frame.error
+        return frame.value
+
+    def send(self, frame: Frame) -> None:
+        """Raises what pickling raises."""
+        try:
+            self._pipe.send(frame)
+        except OSError:  # nobody is there any more
+            os._exit(0)
+
+    def _take(self, frame: Frame) -> None:
+        match frame:
+            case Begin():
+                self._begin(frame)
+            case Call():
+                with self._guard:
+                    self._busy += 1
+                threading.Thread(target=self._do, args=(frame,), name=f"libravdb-{frame.method}", daemon=True).start()
+            case GiveUp():
+                with self._guard:
+                    self._given_up.add(frame.number)
+            case Answer() | Failure():
+                with self._guard:
+                    answered = self._asked.pop(frame.number)
+                answered.put(frame)
+            case _:
+                raise AssertionError(frame)
+
+    def _begin(self, begin: Begin) -> None:
+        try:
+            self._object = begin.make(self.ask)
+        except Exception as error:  # it is raised where the object is wanted
+            self.send(Begun(portable(error)))
+        else:
+            self.send(Begun())
+
+    def _do(self, call: Call) -> None:
+        stand_back(ours=self._busy)
+        try:
+            method = getattr(self._object, call.method)
+            value = method(*call.arguments, cancelled=lambda: call.number in self._given_up)
+            self.send(Answer(call.number, value))
+        except BaseException as error:  # it is raised where it was called
+            self.send(Failure(call.number, portable(error)))
+        finally:
+            with self._guard:
+                self._given_up.discard(call.number)
+                self._busy -= 1
+                self._idle_since = time.monotonic()
+
+    def _watch(self, parent: int) -> None:
+        while True:
+            time.sleep(_LOOK_S)
+            with self._guard:
+                idle = not self._busy and time.monotonic() - self._idle_since > LINGER_S
+            if idle or (hasattr(os, "getppid") and os.getppid() != parent):
+                os._exit(0)
+
+
+def portable(error: BaseException) -> BaseException:
+    """The error itself where it can travel, else one that says the same."""
+    try:
+        pickle.loads(pickle.dumps(error))
+    except Exception:  # whatever an error's own pickling does
+        return EngineError(repr(error))
+    return error
+
+
+class _ToParent(logging.Handler):
+    def __init__(self, desk: Desk) -> None:
+        super().__init__()
+        self._desk = desk
+
+    def emit(self, record: logging.LogRecord) -> None:
+        self._desk.send(Told(record.name, record.levelno, self.format(record)))
+
+
+if sys.platform == "win32":  # pragma: no cover - newlines are not to be translated there
+    import msvcrt
+
+    for descriptor in (0, 1):
+        msvcrt.setmode(descriptor, os.O_BINARY)

@@ -1,0 +1,95 @@
+"""Making in a process of its own, so that whoever stores or asks meanwhile waits for none of it; here, where no process
+can be had.
+
+Law: what is made is the same either way. Why it is made here is told once, in the log.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from libravdb_memory.apart import Apart, Ask, NoProcessError
+from libravdb_memory.compact.settings import CompactionSettings
+from libravdb_memory.compacting.making import Cluster, Fold, Made, Maker, Making, RulesOf
+from libravdb_memory.condensing import Cancelled
+from libravdb_memory.engines.divided import DividedEmbedder
+from libravdb_memory.engines.places import processors
+from libravdb_memory.engines.protocol import Embedder
+from libravdb_memory.engines.select import EmbeddingSettings, make_embedder
+from libravdb_memory.engines.summarising.select import SummarySettings, make_summariser
+from libravdb_memory.engines.token_counter import make_counter
+from libravdb_memory.model import Record
+from libravdb_memory.tokens import TokenCounter
+
+_log = logging.getLogger(__name__)
+_MOST_THREADS = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Recipe:
+    """All that a maker is made of but the rules of a namespace, which `ask` gives."""
+
+    embedding: EmbeddingSettings
+    summary: SummarySettings
+    compaction: CompactionSettings
+    tokenizer: str
+
+    def __call__(self, ask: Ask) -> Maker:
+        embedder = DividedEmbedder(make_embedder(self.embedding), min(processors(), _MOST_THREADS))
+        return self.maker(embedder, make_counter(self.tokenizer), ask)
+
+    def maker(self, embedder: Embedder, counter: TokenCounter, rules_of: RulesOf) -> Maker:
+        model = None if self.summary.backend == "extractive" else make_summariser(self.summary, embedder, counter)
+        return Maker(embedder, counter, self.compaction, model, rules_of)
+
+
+class MakingApart:
+    """`here` makes one in this process."""
+
+    def __init__(self, recipe: Recipe, rules_of: RulesOf, here: Callable[[], Making]) -> None:
+        self._apart = Apart(recipe, rules_of)
+        self._make_here = here
+        self._here: Making | None = None
+        self._making = threading.Lock()
+
+    @property
+    def pid(self) -> int | None:
+        """Of the process, while there is one."""
+        return self._apart.pid
+
+    def warm_up(self, cancelled: Cancelled) -> None:
+        self._asked("warm_up", cancelled=cancelled)
+
+    def prepare(self, records: Sequence[Record], cancelled: Cancelled) -> None:
+        self._asked("prepare", tuple(records), cancelled=cancelled)
+
+    def cover(self, cluster: Cluster, cancelled: Cancelled) -> Made:
+        made: Made = self._asked("cover", cluster, cancelled=cancelled)
+        return made
+
+    def fold(self, fold: Fold, cancelled: Cancelled) -> Made:
+        made: Made = self._asked("fold", fold, cancelled=cancelled)
+        return made
+
+    def close(self) -> None:
+        self._apart.close()
+        if self._here is not None:
+            self._here.close()
+
+    def _asked(self, method: str, *arguments: Any, cancelled: Cancelled) -> Any:
+        if self._here is None:
+            try:
+                return self._apart.call(method, *arguments, cancelled=cancelled)
+            except NoProcessError as error:
+                self._go_on_here(error)
+        return getattr(self._here, method)(*arguments, cancelled=cancelled)
+
+    def _go_on_here(self, reason: NoProcessError) -> None:
+        with self._making:
+            if self._here is None:
+                _log.warning("summaries are made in this process, and storing may wait for it: %s", reason)
+                self._here = self._make_here()

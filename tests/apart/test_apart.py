@@ -1,0 +1,146 @@
+"""An object in a process of its own answers, fails, asks and ends as it should, whatever becomes of the process."""
+
+from __future__ import annotations
+
+import os
+import pickle
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from tests.apart.things import Broken, Thing
+
+from libravdb_memory import errors
+from libravdb_memory.apart import Apart, NoProcessError
+from libravdb_memory.errors import CallCancelledError, EngineError, ProcessLostError, TextRefusedError
+
+
+def never() -> bool:
+    return False
+
+
+@pytest.fixture
+def apart() -> Iterator[Apart]:
+    made = Apart(Thing, lambda question: f"told {question}")
+    yield made
+    made.close()
+
+
+def test_a_method_answers_from_another_process(apart: Apart) -> None:
+    assert apart.pid is None
+    assert apart.call("double", "ab", cancelled=never) == "abab"
+    assert apart.call("pid", cancelled=never) == apart.pid != os.getpid()
+
+
+def test_what_a_method_raises_is_raised_here_with_its_facts(apart: Apart) -> None:
+    with pytest.raises(TextRefusedError) as refused:
+        apart.call("refuse", cancelled=never)
+    assert (refused.value.model, refused.value.reason) == ("a model", "a reason")
+    with pytest.raises(EngineError, match="that no other process knows"):
+        apart.call("unknown", cancelled=never)
+    with pytest.raises(Exception, match="pickle"):
+        apart.call("unsendable", cancelled=never)
+    assert apart.call("double", 2, cancelled=never) == 4
+
+
+def test_calls_run_beside_each_other_and_one_alone_is_given_up(apart: Apart) -> None:
+    stop = threading.Event()
+    outcome: list[BaseException] = []
+
+    def wait() -> None:
+        try:
+            apart.call("wait", cancelled=stop.is_set)
+        except BaseException as error:
+            outcome.append(error)
+
+    thread = threading.Thread(target=wait)
+    thread.start()
+    assert apart.call("double", 3, cancelled=never) == 6
+    stop.set()
+    thread.join(30)
+    assert isinstance(outcome[0], CallCancelledError)
+
+
+def test_the_object_may_ask_back(apart: Apart) -> None:
+    assert apart.call("asked", "why", cancelled=never) == "told why"
+
+
+def test_what_it_logs_is_logged_here_and_what_it_prints_disturbs_nothing(
+    apart: Apart, caplog: pytest.LogCaptureFixture
+) -> None:
+    apart.call("talk", cancelled=never)
+    assert ("things", "told") in [(record.name, record.getMessage()) for record in caplog.records]
+
+
+def test_a_process_that_is_killed_is_started_again_and_asked_again(apart: Apart, tmp_path: Path) -> None:
+    first = apart.call("pid", cancelled=never)
+    assert apart.call("die_once", str(tmp_path / "note"), cancelled=never) == "alive"
+    assert apart.pid != first
+
+
+def test_one_that_dies_again_and_again_is_told_of(apart: Apart) -> None:
+    with pytest.raises(ProcessLostError) as lost:
+        apart.call("die", cancelled=never)
+    assert lost.value.how == "was ended by signal 9"
+    assert apart.call("double", 2, cancelled=never) == 4
+
+
+def test_an_object_that_cannot_be_made_is_told_of_with_the_reason() -> None:
+    apart = Apart(Broken, lambda: None)
+    with pytest.raises(NoProcessError, match=r"a\.setting"):
+        apart.call("anything", cancelled=never)
+    apart.close()
+
+
+def test_where_no_python_is_known_there_is_no_process(apart: Apart, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "executable", "/opt/drawing-program")
+    with pytest.raises(NoProcessError, match="drawing-program"):
+        apart.call("pid", cancelled=never)
+
+
+def test_after_closing_calls_are_cancelled_and_the_process_is_gone(apart: Apart) -> None:
+    pid = apart.call("pid", cancelled=never)
+    apart.close()
+    with pytest.raises(CallCancelledError):
+        apart.call("pid", cancelled=never)
+    with pytest.raises(ProcessLookupError):
+        os.kill(pid, 0)
+
+
+def test_it_ends_when_the_process_that_started_it_is_killed() -> None:
+    told = (
+        "import sys, time; from tests.apart.things import Thing; from libravdb_memory.apart import Apart;"
+        "apart = Apart(Thing, print); print(apart.call('pid', cancelled=lambda: False), flush=True); time.sleep(60)"
+    )
+    root = Path(__file__).parents[2]
+    parent = subprocess.Popen(
+        [sys.executable, "-c", told], stdout=subprocess.PIPE, cwd=root, env={**os.environ, "PYTHONPATH": str(root)}
+    )
+    assert parent.stdout is not None
+    with parent.stdout:
+        child = int(parent.stdout.readline())
+        parent.send_signal(signal.SIGKILL)
+        parent.wait()
+    patience = time.monotonic() + 30
+    while Path(f"/proc/{child}").exists() and time.monotonic() < patience:
+        if Path(f"/proc/{child}/stat").read_text().rpartition(")")[2].split()[0] == "Z":
+            break
+        threading.Event().wait(0.05)
+    else:
+        assert not Path(f"/proc/{child}").exists()
+
+
+@pytest.mark.parametrize("kind", [value for value in vars(errors).values() if isinstance(value, type)])
+def test_every_error_can_travel(kind: type) -> None:
+    if not issubclass(kind, errors.LibraVDBError):
+        pytest.skip("no error")
+    made = kind.__new__(kind)
+    Exception.__init__(made, "words")
+    made.message, made.hint, made.fact = "words", "a hint", 7  # type: ignore[attr-defined]
+    again = pickle.loads(pickle.dumps(made))
+    assert type(again) is kind and again.args == ("words",) and vars(again) == vars(made)

@@ -1,0 +1,65 @@
+"""Objects that live in a process of their own in the tests; they are made there by what stands here."""
+
+from __future__ import annotations
+
+import logging
+import os
+import signal
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from libravdb_memory.apart import Ask
+from libravdb_memory.errors import CallCancelledError, ConfigError, TextRefusedError
+
+Cancelled = Callable[[], bool]
+
+
+@dataclass(frozen=True)
+class Thing:
+    ask: Ask
+
+    def double(self, value: Any, cancelled: Cancelled) -> Any:
+        return value * 2
+
+    def pid(self, cancelled: Cancelled) -> int:
+        return os.getpid()
+
+    def refuse(self, cancelled: Cancelled) -> None:
+        raise TextRefusedError("a model", "a reason")
+
+    def unknown(self, cancelled: Cancelled) -> None:
+        class Odd(Exception):
+            pass
+
+        raise Odd("that no other process knows")
+
+    def unsendable(self, cancelled: Cancelled) -> object:
+        return lambda: None
+
+    def die(self, cancelled: Cancelled) -> None:
+        os.kill(os.getpid(), signal.SIGKILL)
+
+    def die_once(self, note: str, cancelled: Cancelled) -> str:
+        if not os.path.exists(note):  # noqa: PTH110 - a plain name
+            with open(note, "x"):  # noqa: PTH123
+                os.kill(os.getpid(), signal.SIGKILL)
+        return "alive"
+
+    def wait(self, cancelled: Cancelled) -> None:
+        while not cancelled():
+            time.sleep(0.01)
+        raise CallCancelledError("waiting")
+
+    def asked(self, question: str, cancelled: Cancelled) -> Any:
+        return self.ask(question)
+
+    def talk(self, cancelled: Cancelled) -> None:
+        print("printed where nobody may read it as an answer")  # noqa: T201
+        logging.getLogger("things").warning("told")
+
+
+class Broken:
+    def __init__(self, ask: Ask) -> None:
+        raise ConfigError("a.setting", "is bad")
