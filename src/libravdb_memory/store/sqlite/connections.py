@@ -55,10 +55,22 @@ def connect_writer(path: Path, settings: StoreSettings, vfs: str | None, erasing
             db.pragma("synchronous", "FULL")
             db.pragma("secure_delete", 1)
             db.pragma("cache_size", -settings.cache_mb * 1024)
-            db.pragma("wal_autocheckpoint", settings.wal_mb * 1024 * 1024 // PAGE_SIZE)
     except BaseException:
         db.close()
         raise
+    return db
+
+
+def log_pages(settings: StoreSettings) -> int:
+    """How long the log may become."""
+    return settings.wal_mb * 1024 * 1024 // PAGE_SIZE
+
+
+def connect_folder(path: Path, vfs: str | None) -> Database:
+    """For folding the log into the data file, of which a connection knows nothing before it has read something."""
+    db = connect(path, apsw.SQLITE_OPEN_READWRITE, vfs)
+    db.pragma("wal_autocheckpoint", 0)
+    db.pragma("user_version")
     return db
 
 

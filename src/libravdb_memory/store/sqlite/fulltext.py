@@ -19,6 +19,7 @@ _COMMON_SHARE, _COMMON_MANY, _COMMON_SHARE_OF_MANY = 0.10, 500, 0.02
 _COMMON_LEAST = 100  # below this many records a word costs nothing to look up and may still tell them apart
 _MOST_PHRASES = 512
 _MOST_REMEMBERED = 10_000
+_PAGES_MERGED = 8
 
 _SEARCH = (
     "SELECT fts.rowid, -bm25(fts) AS score FROM fts "
@@ -81,6 +82,13 @@ def search_text(
 def _joined(condition: Condition) -> str:
     marks = f"CROSS JOIN mark m ON m.label = {LABEL} AND m.ref = fts.rowid " if condition.label is not None else ""
     return marks + ("CROSS JOIN record r ON r.ref = fts.rowid" if condition.looks_at_records else "")
+
+
+def merge_some(db: Database) -> bool:
+    """Merge a few pages of pieces of the index, if four or more are of a size; whether there may be more to do."""
+    before = db.total_changes()
+    db.execute("INSERT INTO fts (fts, rank) VALUES ('merge', ?)", (_PAGES_MERGED,))
+    return db.total_changes() - before > 1  # the statement itself counts
 
 
 def rebuild(db: Database) -> None:

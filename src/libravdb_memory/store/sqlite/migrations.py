@@ -30,7 +30,16 @@ def _counted_edits(db: Database) -> None:
         db.execute(schema.count_edits(key))
 
 
-STEPS: tuple[Callable[[Database], None], ...] = (_tables, _token_rows, _counted_edits)
+def _merged_beside_commits(db: Database) -> None:
+    db.execute(schema.VERSION_4)
+
+
+STEPS: tuple[Callable[[Database], None], ...] = (
+    _tables,
+    _token_rows,
+    _counted_edits,
+    _merged_beside_commits,
+)
 
 
 def migrate(db: Database, path: Path, steps: tuple[Callable[[Database], None], ...] = STEPS) -> None:

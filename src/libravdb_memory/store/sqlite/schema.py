@@ -116,6 +116,10 @@ CREATE TABLE edits (
 ) STRICT, WITHOUT ROWID;
 """
 
+VERSION_4 = """
+INSERT INTO fts (fts, rank) VALUES ('automerge', 0);
+"""
+
 
 def count_edits(space_key: int) -> str:
     """Count, for each collection, every change of a space's vectors but those that append one: an index that knows the

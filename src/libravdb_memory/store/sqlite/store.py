@@ -57,13 +57,14 @@ from libravdb_memory.store.sqlite import (
 from libravdb_memory.store.sqlite.backup import write_backup
 from libravdb_memory.store.sqlite.catalog import Catalog
 from libravdb_memory.store.sqlite.commits import CommitWork
-from libravdb_memory.store.sqlite.connections import Readers
+from libravdb_memory.store.sqlite.connections import Readers, connect_folder, log_pages
 from libravdb_memory.store.sqlite.database import Database
 from libravdb_memory.store.sqlite.failures import translating
 from libravdb_memory.store.sqlite.groups import GroupApplier
 from libravdb_memory.store.sqlite.marked import MarkedRefs
 from libravdb_memory.store.sqlite.places import Places
 from libravdb_memory.store.sqlite.speakers import Speakers
+from libravdb_memory.store.sqlite.upkeep import Upkeep
 from libravdb_memory.store.sqlite.verify import verify
 from libravdb_memory.store.sqlite.writer import GroupWriter
 
@@ -72,6 +73,10 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from libravdb_memory.store.sqlite.vectors import VectorShelf
+
+
+_LOG_OUTGROWN = 4
+"""So many times its size the log may become before a commit folds it."""
 
 
 class SqliteStore:
@@ -96,7 +101,11 @@ class SqliteStore:
             except BaseException:
                 self._lock.release()
                 raise
-        self._writer = GroupWriter(db, data, GroupApplier(self._catalog), self._catalog.forget)
+        pages = log_pages(settings)
+        self._writer = GroupWriter(
+            db, data, GroupApplier(self._catalog), self._catalog.forget, self._committed, _LOG_OUTGROWN * pages
+        )
+        self._upkeep = Upkeep(self._writer, lambda: connect_folder(data, vfs), pages)
         self._readers = Readers(data, vfs)
         self._place = shelving.ShelfPlace(self._make_shelf)
         self._closed = False
@@ -126,6 +135,7 @@ class SqliteStore:
         if self._closed:
             return
         self._closed = True
+        self._upkeep.close()
         self._place.close()
         self._readers.close()
         self._writer.close()
@@ -144,6 +154,9 @@ class SqliteStore:
         work = CommitWork(writes, self._catalog, self._left, self._marked, may_wait=may_wait)
         self._writer.submit(work)
         return work.result()
+
+    def _committed(self, log_pages: int) -> None:
+        self._upkeep.committed(log_pages)
 
     def sync(self) -> None:
         self._writer.call(state.note_sync)
@@ -439,7 +452,7 @@ class SqliteStore:
         if self._closed:
             raise StoreClosedError(self._path)
         shelf = self._place.opened
-        return True if shelf is None else shelf.settle(timeout_s)
+        return self._upkeep.settle(timeout_s) and (shelf is None or shelf.settle(timeout_s))
 
     @contextmanager
     def _reading(self) -> Generator[Database]:

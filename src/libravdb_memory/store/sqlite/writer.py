@@ -16,7 +16,7 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Generic, Protocol, TypeAlias, TypeVar
+from typing import Generic, Protocol, TypeAlias, TypeVar, cast
 
 import apsw
 
@@ -81,9 +81,19 @@ class _Ticket:
 
 
 class GroupWriter:
-    """The only user of the writing connection. `forget` is called after a rollback, to drop what was cached."""
+    """The only user of the writing connection. `forget` is called after a rollback, to drop what was cached, and
+    `committed` after every commit, with the pages that the log has then. The log is folded into the data file by
+    somebody else, who holds `folding` meanwhile, and by the writer only when it has `most_log_pages`."""
 
-    def __init__(self, db: Database, path: Path, apply: ApplyGroup, forget: Callable[[], None]) -> None:
+    def __init__(
+        self,
+        db: Database,
+        path: Path,
+        apply: ApplyGroup,
+        forget: Callable[[], None],
+        committed: Callable[[int], None] = lambda _: None,
+        most_log_pages: int = 4096,
+    ) -> None:
         self._db = db
         self._apply = apply
         self._path = path
@@ -96,6 +106,11 @@ class GroupWriter:
         self._closed = False
         self._log_to_empty = False
         self._syncs = True
+        self.folding = threading.Lock()  # of two that fold at once SQLite refuses one
+        self._committed = committed
+        self._log_pages = 0
+        self._most_log_pages = most_log_pages
+        db.set_wal_hook(self._logged)
 
     def submit(self, work: Work) -> None:
         ticket = _Ticket(work)
@@ -126,11 +141,8 @@ class GroupWriter:
         """Fold the write-ahead log into the data file and cut it to nothing. To be called from a `then` only. If a
         reader still needs the log, or the disk refuses, this is done again after the next commit."""
         self._log_to_empty = True
-        try:
-            self._db.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
-        except apsw.Error:
-            return
-        self._log_to_empty = False
+        if self._fold(apsw.SQLITE_CHECKPOINT_TRUNCATE):
+            self._log_to_empty = False
 
     def close(self) -> None:
         """Wait for what is queued, then close the connection. New work is refused from here on."""
@@ -229,6 +241,23 @@ class GroupWriter:
             self._announce(ticket)
         if self._log_to_empty:
             self.empty_log()
+        elif self._log_pages >= self._most_log_pages:
+            self._fold(apsw.SQLITE_CHECKPOINT_PASSIVE)
+        self._committed(self._log_pages)
+        return True
+
+    def _logged(self, *seen: object) -> int:
+        """Told by SQLite after a commit: the connection, the name of the database, and the pages of its log."""
+        self._log_pages = cast(int, seen[2])
+        return apsw.SQLITE_OK
+
+    def _fold(self, mode: int) -> bool:
+        try:
+            with self.folding:
+                self._db.wal_checkpoint(mode=mode)
+        except apsw.Error:
+            return False
+        self._log_pages = 0
         return True
 
     def _sync(self, wanted: bool) -> None:

@@ -1,0 +1,86 @@
+"""What the data file needs now and then, done beside the commits instead of inside one.
+
+Every commit makes the log longer and leaves the text index one more small piece. SQLite would fold the log into the
+data file and merge pieces inside whichever commit comes next, and somebody would wait for it, ten times as long as for
+a commit. Here a thread of its own does both: the log is folded through a connection of its own, while commits go on;
+pieces are merged by the writer, a few pages at a time.
+
+Laws: it changes nothing that anybody can read. Where it cannot keep up, commits do what they must themselves: the
+writer folds a log of several times the size, FTS5 merges sixteen pieces at once. What fails is logged, and tried again
+when there is more to do.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Callable
+
+import apsw
+
+from libravdb_memory.errors import LibraVDBError
+from libravdb_memory.store.sqlite import fulltext
+from libravdb_memory.store.sqlite.background import Background
+from libravdb_memory.store.sqlite.database import Database
+from libravdb_memory.store.sqlite.writer import GroupWriter
+
+_log = logging.getLogger(__name__)
+_MERGE_EVERY = 6
+"""Commits, each of which may leave a piece: four or more of a size are merged."""
+
+
+class Upkeep:
+    """`committed` is to be called after every commit; `connect` opens a connection for folding the log."""
+
+    def __init__(self, writer: GroupWriter, connect: Callable[[], Database], log_pages: int) -> None:
+        self._writer = writer
+        self._connect = connect
+        self._log_pages = log_pages
+        self._guard = threading.Lock()
+        self._commits = 0
+        self._is_folding = self._is_merging = False
+        self._thread = Background("libravdb-upkeep")
+
+    def committed(self, log_pages: int) -> None:
+        """The log has so many pages now."""
+        with self._guard:
+            self._commits += 1
+            fold = log_pages >= self._log_pages and not self._is_folding
+            merge = self._commits >= _MERGE_EVERY and not self._is_merging
+            self._is_folding |= fold
+            self._is_merging |= merge
+            if merge:
+                self._commits = 0
+        if merge:
+            self._thread.submit(self._merge)
+        if fold:
+            self._thread.submit(self._fold)
+
+    def settle(self, timeout_s: float) -> bool:
+        return self._thread.settle(timeout_s)
+
+    def close(self) -> None:
+        self._thread.close()
+
+    def _merge(self) -> None:
+        with self._guard:
+            self._is_merging = False
+        try:
+            while not self._thread.closing and self._writer.call(fulltext.merge_some, may_wait=True):
+                pass
+        except LibraVDBError as error:
+            _log.warning("pieces of the text index are left as they are for now: %s", error)
+
+    def _fold(self) -> None:
+        try:
+            with self._writer.folding:
+                db = self._connect()
+                try:
+                    db.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_PASSIVE)
+                finally:
+                    db.close()
+        except (apsw.Error, OSError) as error:
+            _log.warning("the log is left as it is for now: %s", error)
+        finally:
+            with self._guard:
+                self._is_folding = False
