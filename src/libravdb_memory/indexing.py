@@ -15,17 +15,13 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from libravdb_memory.engines.places import places
-from libravdb_memory.engines.protocol import Embedder, TokenEmbedder
+from libravdb_memory.engines.protocol import Embedder
+from libravdb_memory.engines.readings import Readings, read_texts, token_rule_of
 from libravdb_memory.errors import LibraVDBError, StoreClosedError, TextRefusedError
 from libravdb_memory.store.forking import abandon_in_children
 from libravdb_memory.store.protocol import Space, Store, Unembedded
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
 
 _log = logging.getLogger(__name__)
 _FIRST_PAUSE_S, _LONGEST_PAUSE_S = 0.5, 60.0
@@ -44,13 +40,21 @@ class IndexingState:
 
 
 class Indexer:
-    """`then` is called with the space after each batch, and once more when nothing is left, while searches use it."""
+    """`then` is called with the space after each batch, and once more when nothing is left, while searches use it.
+    `elsewhere` may give what the embedder would, without work for this process; it gives None when it cannot."""
 
     def __init__(
-        self, store: Store, embedder: Embedder, *, then: Callable[[Space], None] | None = None, batch_size: int = 64
+        self,
+        store: Store,
+        embedder: Embedder,
+        *,
+        then: Callable[[Space], None] | None = None,
+        elsewhere: Callable[[Sequence[str]], Readings | None] = lambda _: None,
+        batch_size: int = 64,
     ) -> None:
         self._store = store
         self._embedder = embedder
+        self._elsewhere = elsewhere
         self._then = then
         self._batch_size = batch_size
         self._changed = threading.Condition()
@@ -61,8 +65,8 @@ class Indexer:
         self._failure: str | None = None
         self._unembeddable = 0
         space = store.add_space(embedder.space.fingerprint, embedder.space.label, embedder.space.dimensions)
-        self._tokens = embedder if isinstance(embedder, TokenEmbedder) and embedder.token_rule else None
-        self._space = store.keep_tokens(space, self._tokens.token_rule if self._tokens is not None else "")
+        self._token_rule = token_rule_of(embedder)
+        self._space = store.keep_tokens(space, self._token_rule)
         self._thread = threading.Thread(target=self._run, name="libravdb-indexing", daemon=True)
         abandon_in_children(self)
 
@@ -155,7 +159,8 @@ class Indexer:
     def _embed(self, batch: Sequence[Unembedded]) -> None:
         """Embed and store one batch; halve it to isolate a text that the engine refuses."""
         try:
-            vectors, tokens = self._read([item.text for item in batch])
+            texts = [item.text for item in batch]
+            vectors, tokens = self._elsewhere(texts) or read_texts(self._embedder, texts)
         except TextRefusedError as error:
             if len(batch) > 1:
                 middle = len(batch) // 2
@@ -166,20 +171,14 @@ class Indexer:
         refs, versions = [item.ref for item in batch], [item.version for item in batch]
         self._store.put_vectors(self._space, refs, vectors, versions=versions, tokens=tokens)
 
-    def _read(self, texts: Sequence[str]) -> tuple[NDArray[np.float32], Sequence[bytes] | None]:
-        if self._tokens is None:
-            return self._embedder.embed_documents(texts), None
-        vectors, tokens = self._tokens.read_documents(texts)
-        return vectors, [rows.to_bytes() for rows in tokens]
-
-    def _blank(self, item: Unembedded, error: TextRefusedError) -> tuple[NDArray[np.float32], Sequence[bytes] | None]:
+    def _blank(self, item: Unembedded, error: TextRefusedError) -> Readings:
         """A zero vector is similar to nothing: the record stays findable by its words."""
         import numpy as np
 
         _log.warning("record %d is found by wording only: %s", item.ref, error)
         self._unembeddable += 1
         zero = np.zeros((1, self._space.dimensions), dtype=np.float32)
-        return zero, None if self._tokens is None else [b""]
+        return zero, [b""] if self._token_rule else None
 
     def _switch_when_filled(self) -> None:
         if self._space.active:

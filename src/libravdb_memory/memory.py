@@ -31,6 +31,7 @@ from libravdb_memory.beside import Beside
 from libravdb_memory.config import Config, load_config
 from libravdb_memory.context import Context, ContextBuilder, Mode, Request
 from libravdb_memory.engines.protocol import Embedder
+from libravdb_memory.engines.readings import Readings
 from libravdb_memory.engines.select import make_embedder
 from libravdb_memory.engines.summarising.select import check_folder, check_key, name_of
 from libravdb_memory.engines.token_counter import make_counter
@@ -161,7 +162,7 @@ class Memory:
             lambda: self._indexer.notify(),
         )
         self._owner = os.getpid()
-        self._indexer = Indexer(store, embedder, then=self._after_embedding)
+        self._indexer = Indexer(store, embedder, then=self._after_embedding, elsewhere=self._read_elsewhere)
         self._beside = Beside()
         self._recall = Recall(store, embedder, config.retrieval, lambda: self._indexer.switched, self._beside)
         self._builder = ContextBuilder(
@@ -713,6 +714,10 @@ class Memory:
                 )
             return self._made
 
+    def _read_elsewhere(self, texts: Sequence[str]) -> Readings | None:
+        """What is stored while something is compacted is embedded where that is done."""
+        return None if self._made is None else self._made.read(texts)
+
     def _maker(self) -> Making:
         """In a process of its own, where the embedder can be made there too and takes any time."""
         from libravdb_memory.compacting import newest_rules
@@ -722,7 +727,7 @@ class Memory:
         recipe = Recipe(config.embedding, config.summary, config.compaction, config.assembly.tokenizer)
         here = partial(recipe.maker, self._embedder, self._counter, rules_of)
         if self._as_configured and config.compaction.own_process and config.embedding.backend != "hashed":
-            return MakingApart(recipe, rules_of, here)
+            return MakingApart(recipe, rules_of, here, lambda: self._overflow.is_live)
         return here()
 
     def _refuse_closed(self) -> None:

@@ -93,7 +93,7 @@ def aside(work: Callable[[], T], give_up: Callable[[], None]) -> T:
 
 def _go_behind_others() -> None:
     """Linux has a niceness for each thread; it cannot be taken back, so this is for threads that end."""
-    if sys.platform == "linux" and not is_crowded():
+    if sys.platform == "linux" and not _is_crowded():
         with suppress(OSError):
             mine = threading.get_native_id()
             os.setpriority(os.PRIO_PROCESS, mine, max(os.getpriority(os.PRIO_PROCESS, mine), _NICE))
@@ -106,19 +106,9 @@ def go_behind_others() -> None:
             os.nice(max(0, _NICE - os.nice(0)))
 
 
-def stand_back(ours: int) -> None:
-    """For a thread of such a process: it runs only when nobody else wants its processor, and leaves it at once to
-    whoever does. Where others want all of them all the time it would never run; then it is content with going behind
-    them. `ours` threads do the same here."""
-    if sys.platform == "linux" and not is_crowded(ours):
-        with suppress(OSError):
-            os.sched_setscheduler(0, os.SCHED_IDLE, os.sched_param(0))
-
-
-def is_crowded(ours: int = 0) -> bool:
-    """Whether in the last minute as many wanted a processor as there are, `ours` not counted; so it is taken to be
-    where nobody knows."""
+def _is_crowded() -> bool:
+    """Whether in the last minute as many wanted a processor as there are; so it is taken to be where nobody knows."""
     try:
-        return os.getloadavg()[0] - ours >= processors()
+        return os.getloadavg()[0] >= processors()
     except OSError:
         return True

@@ -8,6 +8,7 @@ lost turns. What piled up before a start is seen when as much again has come.
 from __future__ import annotations
 
 import logging
+import math
 import threading
 import time
 from collections.abc import Callable
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 _log = logging.getLogger(__name__)
 _PATIENCE_S, _ASKED_EVERY_S = 30.0, 0.2
 """How long embedding goes first; where turns keep coming, both go on side by side."""
+_LIVE_S = 10.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +52,7 @@ class Overflow:
         stored: Callable[[], None],
     ) -> None:
         self._trigger = settings.trigger_tokens
+        self._noticed_at = -math.inf
         self._compactor = compactor
         self._embedded = embedded
         self._stored = stored
@@ -68,8 +71,14 @@ class Overflow:
     def state(self) -> OverflowState:
         return OverflowState(len(self._waiting), self._running, self._failure, self._model_failure)
 
+    @property
+    def is_live(self) -> bool:
+        """Whether a turn arrived of late: whoever talks goes on."""
+        return time.monotonic() - self._noticed_at < _LIVE_S
+
     def notice(self, namespace: str, session: str, tokens: int) -> None:
         """A turn of so many tokens was stored."""
+        self._noticed_at = time.monotonic()
         if self._trigger <= 0:
             return
         mine = (namespace, session)

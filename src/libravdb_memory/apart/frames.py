@@ -32,9 +32,12 @@ class Begun:
 
 @dataclass(frozen=True, slots=True)
 class Call:
+    """`live`: somebody is at work who is not to wait for a processor."""
+
     number: int
     method: str
     arguments: tuple[Any, ...]
+    live: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +59,8 @@ class Failure:
 
 @dataclass(frozen=True, slots=True)
 class Question:
+    """What the call of that number wants to know; it is answered or fails under the same number."""
+
     number: int
     arguments: tuple[Any, ...]
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import math
 import os
 import subprocess
 import sys
@@ -23,6 +24,7 @@ __all__ = ["Apart", "Ask", "NoProcessError"]
 
 _log = logging.getLogger(__name__)
 Cancelled: TypeAlias = Callable[[], bool]
+_Heard: TypeAlias = "SimpleQueue[Answer | Failure | Question | None]"
 _NOTICE_S = 0.05
 """How soon it is seen that a call is to be given up."""
 _GRACE_S = 10.0
@@ -45,12 +47,19 @@ class _EndedError(Exception):
 
 
 class Apart:
-    """`make` and what methods take and give must pickle. `answer` is asked when the object asks back. Safe to use from
-    many threads; the process is started by the first call."""
+    """`make` and what methods take and give must pickle. `answer` is asked when the object asks back, `is_live` with
+    every call whether somebody is at work here who is not to wait for a processor. Safe to use from many threads; the
+    process is started by the first call."""
 
-    def __init__(self, make: Callable[[Ask], object], answer: Callable[..., object]) -> None:
+    def __init__(
+        self,
+        make: Callable[[Ask], object],
+        answer: Callable[..., object],
+        is_live: Callable[[], bool] = lambda: False,
+    ) -> None:
         self._make = make
         self._answer = answer
+        self._is_live = is_live
         self._guard = threading.Lock()
         self._running: _Running | None = None
         self._closed = False
@@ -66,13 +75,14 @@ class Apart:
         """Begin to start it, so that the first call has less to wait for. Raises NoProcessError."""
         self._started()
 
-    def call(self, method: str, *arguments: Any, cancelled: Cancelled) -> Any:
+    def call(self, method: str, *arguments: Any, cancelled: Cancelled, patience_s: float = math.inf) -> Any:
         """What the method answers or raises. Raises NoProcessError where no process can be had, and ProcessLostError
-        where one after the other ends without an answer; CallCancelledError once this is closed."""
+        where one after the other ends without an answer; CallCancelledError once this is closed; TimeoutError when it
+        takes too long."""
         how = ""
         for attempt in range(_TRIES):
             try:
-                return self._started().call(method, arguments, cancelled)
+                return self._started().call(method, arguments, self._is_live(), cancelled, patience_s)
             except _EndedError as ended:
                 if not ended.begun:
                     raise NoProcessError(str(ended)) from ended
@@ -114,7 +124,7 @@ class _Running:
         self._pipe = Pipe(cast("IO[bytes]", process.stdout), cast("IO[bytes]", process.stdin))
         self._guard = threading.Lock()
         self._numbers = count(1)
-        self._waiting: dict[int, SimpleQueue[Answer | Failure | None]] = {}
+        self._waiting: dict[int, _Heard] = {}
         self._begun = False
         self._refused: BaseException | None = None
         self.ended = False
@@ -125,16 +135,16 @@ class _Running:
     def pid(self) -> int:
         return self._process.pid
 
-    def call(self, method: str, arguments: tuple[Any, ...], cancelled: Cancelled) -> Any:
-        answered: SimpleQueue[Answer | Failure | None] = SimpleQueue()
+    def call(self, method: str, arguments: tuple[Any, ...], live: bool, cancelled: Cancelled, patience_s: float) -> Any:
+        heard: _Heard = SimpleQueue()
         number = next(self._numbers)
         with self._guard:
             if self.ended:
                 raise self._end()
-            self._waiting[number] = answered
+            self._waiting[number] = heard
         try:
-            self._send(Call(number, method, arguments))
-            frame = self._awaited(answered, number, cancelled)
+            self._send(Call(number, method, arguments, live))
+            frame = self._awaited(heard, number, cancelled, time.monotonic() + patience_s)
         finally:
             with self._guard:
                 self._waiting.pop(number, None)
@@ -154,18 +164,26 @@ class _Running:
             self._process.wait()
 
     def _awaited(
-        self, answered: SimpleQueue[Answer | Failure | None], number: int, cancelled: Cancelled
+        self, heard: _Heard, number: int, cancelled: Cancelled, patience_ends: float
     ) -> Answer | Failure | None:
         given_up_at: float | None = None
         while True:
             try:
-                return answered.get(timeout=_NOTICE_S)
+                frame = heard.get(timeout=_NOTICE_S)
             except Empty:
                 pass
-            if given_up_at is None and cancelled():
-                given_up_at = time.monotonic()
+            else:
+                if not isinstance(frame, Question):
+                    return frame
+                self._tell(frame)
+            now = time.monotonic()
+            if now > patience_ends:
                 self._send(GiveUp(number))
-            elif given_up_at is not None and time.monotonic() - given_up_at > _GRACE_S:
+                raise TimeoutError
+            if given_up_at is None and cancelled():
+                given_up_at = now
+                self._send(GiveUp(number))
+            elif given_up_at is not None and now - given_up_at > _GRACE_S:
                 self._process.kill()
 
     def _send(self, frame: Frame) -> None:
@@ -186,8 +204,8 @@ class _Running:
             self._process.wait()
             with self._guard:
                 self.ended = True
-                for answered in self._waiting.values():
-                    answered.put(None)
+                for heard in self._waiting.values():
+                    heard.put(None)
             with suppress(OSError):
                 self._pipe.close()
 
@@ -197,13 +215,13 @@ class _Running:
                 self._begun, self._refused = frame.error is None, frame.error
                 if frame.error is not None:
                     self._process.kill()
-            case Answer() | Failure():
+            case Answer() | Failure() | Question():
                 with self._guard:
-                    answered = self._waiting.get(frame.number)
-                if answered is not None:
-                    answered.put(frame)
-            case Question():
-                threading.Thread(target=self._tell, args=(frame,), name="libravdb-apart-asked", daemon=True).start()
+                    heard = self._waiting.get(frame.number)
+                if heard is not None:
+                    heard.put(frame)
+                elif isinstance(frame, Question):
+                    self._send(Failure(frame.number, CallCancelledError("compaction")))
             case Told():
                 logging.getLogger(frame.logger).log(frame.level, "%s", frame.message)
             case _:

@@ -2,6 +2,10 @@
 
 Laws: it ends when the pipe does, when its parent is gone, or when nobody has called for a while, without waiting for
 anything. It writes nothing to the parent's output; what it logs is logged there. Interrupts are the parent's affair.
+
+It goes behind others, and while somebody is at work in the parent it keeps off one processor. Linux has a class of
+threads that run only where nobody else wants to; it is not used: who wakes up where such a thread runs is taken to have
+a processor to himself, and then waits for up to 4 ms until it is taken from it.
 """
 
 from __future__ import annotations
@@ -13,20 +17,24 @@ import signal
 import sys
 import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 from queue import SimpleQueue
 from typing import Any
 
 from libravdb_memory.apart.frames import Answer, Begin, Begun, Call, Failure, Frame, GiveUp, Pipe, Question, Told
+from libravdb_memory.engines.places import places
 from libravdb_memory.errors import EngineError
-from libravdb_memory.nimble import go_behind_others, nimble, stand_back
+from libravdb_memory.nimble import go_behind_others, nimble
 
 LINGER_S = 60.0
 _LOOK_S = 1.0
+_MOST_CALLS = 32
 
 
 def main() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     go_behind_others()
+    places.keep_off_one()
     with nimble():
         Desk(_own_pipe()).run()
 
@@ -50,7 +58,8 @@ class Desk:
         self._idle_since = time.monotonic()
         self._given_up: set[int] = set()
         self._asked: dict[int, SimpleQueue[Any]] = {}
-        self._questions = 0
+        self._at = threading.local()
+        self._threads = ThreadPoolExecutor(_MOST_CALLS, "libravdb-apart")
 
     def run(self) -> None:
         logging.basicConfig(handlers=[_ToParent(self)], level=logging.INFO, format="%(message)s")
@@ -62,13 +71,11 @@ class Desk:
             os._exit(0)
 
     def ask(self, *arguments: Any) -> Any:
-        """What the parent answers."""
+        """What the parent answers whoever works at a call."""
         answered: SimpleQueue[Any] = SimpleQueue()
         with self._guard:
-            self._questions += 1
-            number = self._questions
-            self._asked[number] = answered
-        self.send(Question(number, arguments))
+            self._asked[self._at.call] = answered
+        self.send(Question(self._at.call, arguments))
         frame = answered.get()
         if isinstance(frame, Failure):
             raise frame.error
@@ -88,7 +95,9 @@ class Desk:
             case Call():
                 with self._guard:
                     self._busy += 1
-                threading.Thread(target=self._do, args=(frame,), name=f"libravdb-{frame.method}", daemon=True).start()
+                if frame.live:
+                    places.arrived()
+                self._threads.submit(self._do, frame)
             case GiveUp():
                 with self._guard:
                     self._given_up.add(frame.number)
@@ -108,7 +117,7 @@ class Desk:
             self.send(Begun())
 
     def _do(self, call: Call) -> None:
-        stand_back(ours=self._busy)
+        self._at.call = call.number
         try:
             method = getattr(self._object, call.method)
             value = method(*call.arguments, cancelled=lambda: call.number in self._given_up)

@@ -16,6 +16,7 @@ from libravdb_memory.compacting.report import CANCELLED, OVERTAKEN, Compaction
 from libravdb_memory.compacting.uncovered import uncovered_turns
 from libravdb_memory.compacting.writing import Job, Writing
 from libravdb_memory.condensing import Cancelled
+from libravdb_memory.engines.readings import Readings
 from libravdb_memory.errors import CallCancelledError, StaleVersionError
 from libravdb_memory.excluding import Excluding, OvertakenError
 from libravdb_memory.model import Record
@@ -61,6 +62,10 @@ class Compactor:
         job = Job(namespace, session, now_ms, lambda: given_up.is_set() or cancelled(), progress)
         with self._alone(namespace, session), nimble():
             return aside(lambda: _compacted(self._parts, job, rebuild), given_up.set)
+
+    def read(self, texts: Sequence[str]) -> Readings | None:
+        """While anything is compacted in a process that has the model loaded: what that makes of texts; else None."""
+        return self._parts.maker.read(texts) if self._busy else None
 
     def close(self) -> None:
         """Let go of the model. What is under way must have ended."""

@@ -7,9 +7,12 @@ Laws: turns are read, never changed; no transaction is open while a model works;
 from __future__ import annotations
 
 from bisect import insort
-from collections.abc import Mapping, Sequence
+from collections import deque
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import replace
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from libravdb_memory import lineage
@@ -31,8 +34,10 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-_PREPARED = 16
+_SHARE = 4
 """Clusters whose sentences are embedded together."""
+_AHEAD = 2
+"""Shares that are embedded before they are needed."""
 
 
 class Covering:
@@ -94,22 +99,38 @@ class Covering:
     def _cover_clusters(self, clusters: Sequence[Sequence[Record]]) -> None:
         total = self._done + len(clusters)
         earlier = self._placed if self._writing.held_back else self._placed_roots()
-        with ThreadPoolExecutor(1, "libravdb-compaction-ahead") as beside:
-            ready = beside.submit(self._prepare, clusters[:_PREPARED])
+        with self._preparing(clusters) as prepared:
             for number, records in enumerate(clusters):
                 if self._job.cancelled():
                     raise CallCancelledError("compaction")
                 self._job.tell(self._done, total)
-                if number % _PREPARED == 0:
-                    ready.result()
-                    ready = beside.submit(self._prepare, clusters[number + _PREPARED : number + 2 * _PREPARED])
+                if number % _SHARE == 0:
+                    next(prepared)
                 node = self._cover(records, [node for last, node in earlier if last < records[0].ref])
                 self._done += 1
                 if node is not None:
                     insort(earlier, (records[-1].ref, node), key=lambda placed: placed[0])
 
+    @contextmanager
+    def _preparing(self, clusters: Sequence[Sequence[Record]]) -> Generator[Iterator[None]]:
+        """While the model embeds the sentences of a share, the clusters before it are read, priced and written. Each
+        step waits for the next share."""
+        shares = iter([clusters[at : at + _SHARE] for at in range(0, len(clusters), _SHARE)])
+        pool = ThreadPoolExecutor(self._parts.maker.hands, "libravdb-compaction-ahead")
+        ahead = deque(pool.submit(self._prepare, share) for share in islice(shares, _AHEAD))
+
+        def prepared() -> Iterator[None]:
+            while ahead:
+                ahead.popleft().result()
+                ahead.extend(pool.submit(self._prepare, share) for share in islice(shares, 1))
+                yield
+
+        try:
+            yield prepared()
+        finally:
+            pool.shutdown(cancel_futures=True)
+
     def _prepare(self, clusters: Sequence[Sequence[Record]]) -> None:
-        """While the model embeds these sentences, the clusters before are read, priced and written."""
         self._parts.maker.prepare([record for records in clusters for record in records], self._job.cancelled)
 
     def _placed_roots(self) -> list[tuple[int, Node]]:

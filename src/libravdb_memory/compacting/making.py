@@ -22,6 +22,7 @@ from libravdb_memory.elevating import Elevation
 from libravdb_memory.engines.lenient import LenientEmbedder
 from libravdb_memory.engines.places import places
 from libravdb_memory.engines.protocol import Embedder
+from libravdb_memory.engines.readings import Readings, read_texts
 from libravdb_memory.engines.summarising.protocol import Summariser
 from libravdb_memory.ingest.turns import turn_of
 from libravdb_memory.model import Record
@@ -76,6 +77,11 @@ class Made:
 class Making(Protocol):
     """Safe to use from many threads."""
 
+    @property
+    def hands(self) -> int:
+        """How many calls of `prepare` at once are worth while."""
+        ...
+
     def warm_up(self, cancelled: Cancelled) -> None:
         """Reach or load the model that summarises, if there is one. One that cannot be had is done without."""
         ...
@@ -88,6 +94,11 @@ class Making(Protocol):
 
     def fold(self, fold: Fold, cancelled: Cancelled) -> Made: ...
 
+    def read(self, texts: Sequence[str]) -> Readings | None:
+        """What the embedder of recall makes of texts, where that is done elsewhere than here and soon enough; else
+        None. Raises what the embedder raises."""
+        ...
+
     def close(self) -> None:
         """Let go of the model. What is under way must have ended."""
         ...
@@ -95,6 +106,8 @@ class Making(Protocol):
 
 class Maker:
     """`model` is None where none is configured."""
+
+    hands = 1
 
     def __init__(
         self,
@@ -104,6 +117,7 @@ class Maker:
         model: Summariser | None,
         rules_of: RulesOf,
     ) -> None:
+        self._reader = embedder
         self._embedder = LenientEmbedder(embedder)
         self._settings = settings
         self.condenser = Condenser(self._embedder, counter, settings, model)
@@ -146,6 +160,14 @@ class Maker:
             unasked = None if with_model else self.condenser.unasked_to_fold()
             condensed = self.condenser.condense(sources, with_model=with_model, cancelled=cancelled, folding=True)
         return Made(condensed, unasked)
+
+    def read(self, texts: Sequence[str]) -> Readings | None:
+        return None
+
+    def read_texts(self, texts: Sequence[str], cancelled: Cancelled) -> Readings:
+        """For the index of another process."""
+        with places.behind("arriving"):
+            return read_texts(self._reader, texts)
 
     def close(self) -> None:
         self.condenser.close()

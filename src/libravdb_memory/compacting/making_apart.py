@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import logging
 import threading
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -16,17 +17,25 @@ from libravdb_memory.apart import Apart, Ask, NoProcessError
 from libravdb_memory.compact.settings import CompactionSettings
 from libravdb_memory.compacting.making import Cluster, Fold, Made, Maker, Making, RulesOf
 from libravdb_memory.condensing import Cancelled
-from libravdb_memory.engines.divided import DividedEmbedder
 from libravdb_memory.engines.places import processors
 from libravdb_memory.engines.protocol import Embedder
+from libravdb_memory.engines.readings import Readings
 from libravdb_memory.engines.select import EmbeddingSettings, make_embedder
 from libravdb_memory.engines.summarising.select import SummarySettings, make_summariser
 from libravdb_memory.engines.token_counter import make_counter
+from libravdb_memory.errors import CallCancelledError, ProcessLostError
 from libravdb_memory.model import Record
 from libravdb_memory.tokens import TokenCounter
 
 _log = logging.getLogger(__name__)
-_MOST_THREADS = 4
+_MOST_HANDS = 4
+_PATIENCE_S, _PATIENCE_OF_A_TEXT_S = 1.0, 0.1
+_READ_HERE_S = 60.0
+"""After texts were waited for in vain."""
+
+
+def _never() -> bool:
+    return False
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,8 +48,7 @@ class Recipe:
     tokenizer: str
 
     def __call__(self, ask: Ask) -> Maker:
-        embedder = DividedEmbedder(make_embedder(self.embedding), min(processors(), _MOST_THREADS))
-        return self.maker(embedder, make_counter(self.tokenizer), ask)
+        return self.maker(make_embedder(self.embedding), make_counter(self.tokenizer), ask)
 
     def maker(self, embedder: Embedder, counter: TokenCounter, rules_of: RulesOf) -> Maker:
         model = None if self.summary.backend == "extractive" else make_summariser(self.summary, embedder, counter)
@@ -48,13 +56,20 @@ class Recipe:
 
 
 class MakingApart:
-    """`here` makes one in this process."""
+    """`here` makes one in this process. While `is_live` says that turns arrive, the other leaves a processor free."""
 
-    def __init__(self, recipe: Recipe, rules_of: RulesOf, here: Callable[[], Making]) -> None:
-        self._apart = Apart(recipe, rules_of)
+    def __init__(
+        self, recipe: Recipe, rules_of: RulesOf, here: Callable[[], Making], is_live: Callable[[], bool]
+    ) -> None:
+        self._apart = Apart(recipe, rules_of, is_live)
         self._make_here = here
         self._here: Making | None = None
         self._making = threading.Lock()
+        self._read_here_until = 0.0
+
+    @property
+    def hands(self) -> int:
+        return 1 if self._here is not None else min(processors(), _MOST_HANDS)
 
     @property
     def pid(self) -> int | None:
@@ -74,6 +89,20 @@ class MakingApart:
     def fold(self, fold: Fold, cancelled: Cancelled) -> Made:
         made: Made = self._asked("fold", fold, cancelled=cancelled)
         return made
+
+    def read(self, texts: Sequence[str]) -> Readings | None:
+        """Where others leave the process no processor, whoever asks had better do it."""
+        if self._here is not None or self._apart.pid is None or time.monotonic() < self._read_here_until:
+            return None
+        patience_s = _PATIENCE_S + _PATIENCE_OF_A_TEXT_S * len(texts)
+        try:
+            read: Readings = self._apart.call("read_texts", tuple(texts), cancelled=_never, patience_s=patience_s)
+        except TimeoutError:
+            self._read_here_until = time.monotonic() + _READ_HERE_S
+            return None
+        except (NoProcessError, ProcessLostError, CallCancelledError):
+            return None
+        return read
 
     def close(self) -> None:
         self._apart.close()

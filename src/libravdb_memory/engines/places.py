@@ -7,6 +7,7 @@ interpreter lock was put off for a model.
 Laws: background work begins no more runs at once than there are processors, and while turns arrive one fewer, if that
 leaves one; a run is taken to use one processor. Those who wait are served in the order they came. Turns that arrive
 wait no longer than a moment, whatever the others do, and then run beside them. Who answers somebody never waits here.
+In a process that does nothing else, a thread that runs a model keeps off one processor altogether while turns arrive.
 """
 
 from __future__ import annotations
@@ -44,6 +45,7 @@ class Places:
         self._clock = clock
         self._arriving_until = clock()
         self._working = threading.local()
+        self._all: frozenset[int] = frozenset()
         self.empty()
         _empty_in_children(self)
 
@@ -78,6 +80,18 @@ class Places:
                 self._taken -= 1
                 self._changed.notify_all()
 
+    def arrived(self) -> None:
+        """A turn did, and more are expected."""
+        self._arriving_until = self._clock() + _LINGER_S
+
+    def keep_off_one(self) -> None:
+        """From now on, and this thread and its children in any case but to run a model: for a process that does
+        nothing else, where threads can be bound to processors."""
+        if hasattr(os, "sched_getaffinity"):
+            self._all = frozenset(os.sched_getaffinity(0))
+            self._count = lambda: len(self._all)
+            self._bind(arriving=True)
+
     def empty(self) -> None:
         """In a forked child whoever had a place is not there to leave it."""
         self._changed = threading.Condition()
@@ -89,7 +103,7 @@ class Places:
         with self._changed:
             began = self._clock()
             if work == "arriving":
-                self._arriving_until = began + _LINGER_S
+                self.arrived()
             self._queue.append(ticket)
             try:
                 now = began
@@ -100,6 +114,14 @@ class Places:
             finally:
                 self._queue.remove(ticket)
                 self._changed.notify_all()
+        self._bind(now < self._arriving_until)
+
+    def _bind(self, arriving: bool) -> None:
+        """This thread, to all processors or, while turns arrive, to all but the first. It stays so until its next run:
+        what it does in between belongs to it."""
+        if len(self._all) > 1 and getattr(self._working, "arriving", None) != arriving:
+            os.sched_setaffinity(0, self._all - {min(self._all)} if arriving else self._all)
+            self._working.arriving = arriving
 
     def _may_begin(self, ticket: object, work: Work, began: float, now: float) -> bool:
         if work == "arriving" and now >= began + _PATIENCE_S:
