@@ -44,7 +44,7 @@ class Sizes:
     """Turns that are compacted, rounds, and turns that arrive in each while nothing else happens."""
 
     turns: int = 1_000
-    rounds: int = 3
+    rounds: int = 5
     arriving: int = 400
 
 
