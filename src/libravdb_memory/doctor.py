@@ -164,10 +164,12 @@ def _model(config: Config, embedder: Embedder) -> Finding:
 
 def _summaries(config: Config) -> Finding:
     """Reach or load what writes them, where that is a model."""
+    from libravdb_memory.compacting.making_apart import place_of_making
+
     settings = config.summary
-    name = name_of(settings)
+    name, place = name_of(settings), place_of_making(config.embedding, config.compaction)
     if settings.backend == "extractive":
-        return Finding("ok", "summaries", f"{name}: no model is needed")
+        return Finding("ok", "summaries", f"{name}: no model is needed; {place}")
     try:
         check_folder(settings)
         check_key(settings)
@@ -176,7 +178,7 @@ def _summaries(config: Config) -> Finding:
     except (LibraVDBError, ImportError) as error:
         remedy = "mend it, or set LIBRAVDB_SUMMARY_BACKEND=extractive and drop the other summary settings"
         return Finding("problem", "summaries", f"{name} is not ready: {error}", remedy)
-    return Finding("ok", "summaries", f"{name} is ready")
+    return Finding("ok", "summaries", f"{name} is ready; {place}")
 
 
 def _told_by_a_daemon(config: Config) -> Iterator[Finding]:

@@ -721,12 +721,12 @@ class Memory:
     def _maker(self) -> Making:
         """In a process of its own, where the embedder can be made there too and takes any time."""
         from libravdb_memory.compacting import newest_rules
-        from libravdb_memory.compacting.making_apart import MakingApart, Recipe
+        from libravdb_memory.compacting.making_apart import MakingApart, Recipe, is_apart
 
         config, rules_of = self._config, partial(newest_rules, self._store)
         recipe = Recipe(config.embedding, config.summary, config.compaction, config.assembly.tokenizer)
         here = partial(recipe.maker, self._embedder, self._counter, rules_of)
-        if self._as_configured and config.compaction.own_process and config.embedding.backend != "hashed":
+        if self._as_configured and is_apart(config.embedding, config.compaction):
             return MakingApart(recipe, rules_of, here, lambda: self._overflow.is_live)
         return here()
 

@@ -70,6 +70,29 @@ def test_the_object_may_ask_back(apart: Apart) -> None:
     assert apart.call("asked", "why", cancelled=never) == "told why"
 
 
+def test_who_has_no_patience_goes_on_and_what_is_asked_too_late_is_not_answered(apart: Apart, tmp_path: Path) -> None:
+    note = tmp_path / "note"
+    with pytest.raises(TimeoutError):
+        apart.call("ask_when_given_up", str(note), cancelled=never, patience_s=0.1)
+    patience = time.monotonic() + 30
+    while not note.exists() and time.monotonic() < patience:
+        threading.Event().wait(0.01)
+    assert note.exists()
+    assert apart.call("double", 2, cancelled=never) == 4
+
+
+def test_threads_are_kept_for_later_calls(apart: Apart) -> None:
+    first = apart.call("thread", cancelled=never)
+    assert {apart.call("thread", cancelled=never) for _ in range(5)} <= {first, apart.call("thread", cancelled=never)}
+
+
+def test_it_is_told_with_every_call_whether_somebody_is_not_to_wait(apart: Apart) -> None:
+    live = Apart(Thing, print, lambda: True)
+    assert live.call("leaves_room", cancelled=never) is True
+    live.close()
+    assert apart.call("leaves_room", cancelled=never) is False
+
+
 def test_what_it_logs_is_logged_here_and_what_it_prints_disturbs_nothing(
     apart: Apart, caplog: pytest.LogCaptureFixture
 ) -> None:

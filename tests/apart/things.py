@@ -5,12 +5,14 @@ from __future__ import annotations
 import logging
 import os
 import signal
+import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 from libravdb_memory.apart import Ask
+from libravdb_memory.engines.places import places
 from libravdb_memory.errors import CallCancelledError, ConfigError, TextRefusedError
 
 Cancelled = Callable[[], bool]
@@ -51,6 +53,21 @@ class Thing:
         while not cancelled():
             time.sleep(0.01)
         raise CallCancelledError("waiting")
+
+    def ask_when_given_up(self, note: str, cancelled: Cancelled) -> None:
+        while not cancelled():
+            time.sleep(0.01)
+        try:
+            self.ask("too late")
+        except CallCancelledError:
+            with open(note, "x"):  # noqa: PTH123 - a plain name
+                pass
+
+    def thread(self, cancelled: Cancelled) -> int:
+        return threading.get_native_id()
+
+    def leaves_room(self, cancelled: Cancelled) -> bool:
+        return places._clock() < places._arriving_until
 
     def asked(self, question: str, cancelled: Cancelled) -> Any:
         return self.ask(question)

@@ -163,7 +163,7 @@ def test_doctor_asks_the_endpoint_and_says_that_it_is_ready_or_why_not(
     assert summaries_finding(ada) | {"remedy": None} == {
         "mark": "ok",
         "subject": "summaries",
-        "detail": "openai-compatible:qwen3:4b is ready",
+        "detail": "openai-compatible:qwen3:4b is ready; made in the same process",
         "remedy": None,
     }
     monkeypatch.setenv("TEST_SUMMARY_KEY", KEY)
@@ -175,7 +175,7 @@ def test_doctor_asks_the_endpoint_and_says_that_it_is_ready_or_why_not(
 
 def test_doctor_loads_a_model_from_a_folder(ada: Run, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     local(monkeypatch, write_tiny(tmp_path / "tiny-t5"))
-    assert summaries_finding(ada)["detail"] == "onnx-local:tiny-t5 is ready"
+    assert summaries_finding(ada)["detail"] == "onnx-local:tiny-t5 is ready; made in the same process"
     (tmp_path / "tiny-t5" / "decoder_model.onnx").write_bytes(b"not a model")
     assert summaries_finding(ada)["mark"] == "problem"
 
@@ -184,7 +184,7 @@ def test_doctor_and_status_name_what_writes_summaries(ada: Run, monkeypatch: pyt
     assert re.search(r"^summaries +by openai-compatible:qwen3:4b$", ada("status").out, re.MULTILINE)
     for name in ("BACKEND", "BASE_URL", "MODEL", "RETRIES"):
         monkeypatch.delenv(f"LIBRAVDB_SUMMARY_{name}")
-    assert summaries_finding(ada)["detail"] == "extractive: no model is needed"
+    assert summaries_finding(ada)["detail"] == "extractive: no model is needed; made in the same process"
     assert re.search(r"^summaries +by extractive$", ada("status").out, re.MULTILINE)
 
 

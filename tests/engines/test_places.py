@@ -254,3 +254,33 @@ def test_what_fails_in_a_forked_child_fails_here() -> None:
     assert forked(lambda: True)
     assert not forked(lambda: False)
     assert not forked(lambda: bool(1 // 0))
+
+
+@pytest.mark.skipif(not hasattr(os, "sched_getaffinity"), reason="threads cannot be bound to processors here")
+def test_a_process_that_runs_models_alone_keeps_off_one_processor_while_turns_arrive() -> None:
+    allowed = os.sched_getaffinity(0)
+    if len(allowed) == 1:
+        pytest.skip("there is one processor alone")
+    clock, seen = Clock(), []
+    places = Places(clock=clock)
+
+    def bound() -> set[int]:
+        with places.behind("later"), places.one():
+            return os.sched_getaffinity(0)
+
+    def work() -> None:
+        places.keep_off_one()
+        seen.append(os.sched_getaffinity(0))
+        clock.now += 1.0
+        seen.append(bound())
+        places.arrived()
+        seen.append(bound())
+        clock.now += 1.0
+        seen.append(bound())
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    thread.join(_LONG_S)
+    but_one = allowed - {min(allowed)}
+    assert seen == [but_one, allowed, but_one, allowed]
+    assert os.sched_getaffinity(0) == allowed, "other threads are where they were"

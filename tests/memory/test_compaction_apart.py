@@ -9,8 +9,10 @@ import threading
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 
+from libravdb_memory.compacting import making_apart
 from libravdb_memory.compacting.making import Maker
 from libravdb_memory.compacting.making_apart import MakingApart
 from libravdb_memory.config import Config, load_config
@@ -74,6 +76,59 @@ def test_a_process_that_is_killed_at_work_costs_nothing(tmp_path: Path) -> None:
         done = memory.compact(user="ada", session="s", progress=kill)
         assert killed.is_set() and not done.reason
         assert sum(node.turns for node in done.summaries) >= 60 and memory.verify().ok
+
+
+def test_turns_that_arrive_meanwhile_are_embedded_there_and_no_otherwise_than_here(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with Memory.open(config=config_of(tmp_path, own_process=True)) as memory:
+        fill(memory)
+        texts = ["The lighthouse keeper sold his boat.", "A rope of forty fathoms, said the mate."]
+        expected = memory.embedder.embed_documents(texts)
+        monkeypatch.setattr("libravdb_memory.indexing.read_texts", None)
+        refs: list[int] = []
+
+        def arrive(done: int, total: int) -> None:
+            if done == 1 and not refs:
+                for text in texts:
+                    turn = memory.ingest(text, user="ada", session="beside")
+                    refs.append(memory.store.find(turn.id)[0].ref)
+                assert memory._indexer.wait(60)
+
+        memory.compact(user="ada", session="s", progress=arrive)
+        [space] = memory.store.spaces()
+        stored = memory.store.get_vectors(space, refs)
+        assert np.allclose(np.stack([stored[ref] for ref in refs]), expected, atol=1e-6)
+        assert memory._overflow.is_live
+        monkeypatch.undo()
+
+
+@pytest.mark.skipif(not hasattr(signal, "SIGSTOP"), reason="a process cannot be stopped here")
+def test_a_process_that_gets_no_processor_is_not_waited_for_with_turns_that_arrive(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(making_apart, "_PATIENCE_S", 0.2)
+    with Memory.open(config=config_of(tmp_path, own_process=True)) as memory:
+        fill(memory)
+        memory.compact(user="ada", session="s")
+        apart = apart_of(memory)
+        assert apart.read(["a text"]) is not None
+        assert apart.pid is not None
+        os.kill(apart.pid, signal.SIGSTOP)
+        try:
+            assert apart.read(["a text"]) is None
+            monkeypatch.setattr(making_apart, "_PATIENCE_S", 3600.0)
+            assert apart.read(["a text"]) is None, "not asked again so soon"
+        finally:
+            os.kill(apart.pid, signal.SIGCONT)
+
+
+def test_nobody_is_asked_to_read_texts_unless_something_is_compacted(tmp_path: Path) -> None:
+    with Memory.open(config=config_of(tmp_path, own_process=True)) as memory:
+        fill(memory)
+        memory.compact(user="ada", session="s")
+        assert apart_of(memory).pid is not None
+        assert memory._read_elsewhere(["a text"]) is None
 
 
 def test_where_no_process_can_be_had_the_work_is_done_here_and_that_is_told(

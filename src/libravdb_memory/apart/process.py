@@ -239,11 +239,17 @@ class _Running:
         return _EndedError(self._process.returncode, self._begun)
 
 
-def _popen() -> subprocess.Popen[bytes]:
-    """With the modules that are found here, and nothing of the folder it is started in."""
+def refuse_unknown_program() -> str:
+    """The Python that would be started. Raises NoProcessError where this program is none, but has one inside."""
     program = sys.executable
     if not program or not Path(program).stem.lower().startswith(("python", "pypy")):
         raise NoProcessError(f"{program or 'this program'} is not known to be a Python")
+    return program
+
+
+def _popen() -> subprocess.Popen[bytes]:
+    """With the modules that are found here, and nothing of the folder it is started in."""
+    program = refuse_unknown_program()
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
     below_normal: int = getattr(subprocess, "BELOW_NORMAL_PRIORITY_CLASS", 0)
     try:

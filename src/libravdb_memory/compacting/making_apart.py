@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from libravdb_memory.apart import Apart, Ask, NoProcessError
+from libravdb_memory.apart import Apart, Ask, NoProcessError, refuse_unknown_program
 from libravdb_memory.compact.settings import CompactionSettings
 from libravdb_memory.compacting.making import Cluster, Fold, Made, Maker, Making, RulesOf
 from libravdb_memory.condensing import Cancelled
@@ -53,6 +53,22 @@ class Recipe:
     def maker(self, embedder: Embedder, counter: TokenCounter, rules_of: RulesOf) -> Maker:
         model = None if self.summary.backend == "extractive" else make_summariser(self.summary, embedder, counter)
         return Maker(embedder, counter, self.compaction, model, rules_of)
+
+
+def place_of_making(embedding: EmbeddingSettings, compaction: CompactionSettings) -> str:
+    """Where summaries are made with these settings, in words."""
+    if not is_apart(embedding, compaction):
+        return "made in the same process"
+    try:
+        refuse_unknown_program()
+    except NoProcessError as reason:
+        return f"made in the same process, for {reason}"
+    return "made in a process of its own"
+
+
+def is_apart(embedding: EmbeddingSettings, compaction: CompactionSettings) -> bool:
+    """Whether a process of its own is wanted, and worth it."""
+    return compaction.own_process and embedding.backend != "hashed"
 
 
 class MakingApart:
