@@ -100,6 +100,15 @@ def test_who_erases_waits_for_whoever_folds_the_log_and_leaves_it_empty(tmp_path
         assert b"plum" not in store.path.read_bytes()
 
 
+def test_two_never_fold_the_log_at_once(tmp_path: Path) -> None:
+    with SqliteStore.open(tmp_path, settings=SMALL) as store:
+        with store._writer.folding:
+            for number in range(15):
+                say(store, number, "x" * 100_000)
+            assert not store.settle(0.3)
+        assert store.settle(30)
+
+
 def test_what_fails_is_told_and_disturbs_nobody(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:

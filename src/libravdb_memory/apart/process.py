@@ -254,7 +254,7 @@ def _popen() -> subprocess.Popen[bytes]:
     below_normal: int = getattr(subprocess, "BELOW_NORMAL_PRIORITY_CLASS", 0)
     try:
         return subprocess.Popen(
-            [program, "-P", "-m", "libravdb_memory.apart"],
+            [program, "-P", "-m", "libravdb_memory.apart", str(os.getpid())],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             env=environment,

@@ -31,12 +31,12 @@ _LOOK_S = 1.0
 _MOST_CALLS = 32
 
 
-def main() -> None:
+def main(parent: int) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     go_behind_others()
     places.keep_off_one()
     with nimble():
-        Desk(_own_pipe()).run()
+        Desk(_own_pipe()).run(parent)
 
 
 def _own_pipe() -> Pipe:
@@ -61,9 +61,11 @@ class Desk:
         self._at = threading.local()
         self._threads = ThreadPoolExecutor(_MOST_CALLS, "libravdb-apart")
 
-    def run(self) -> None:
+    def run(self, parent: int) -> None:
         logging.basicConfig(handlers=[_ToParent(self)], level=logging.INFO, format="%(message)s")
-        threading.Thread(target=self._watch, args=(os.getppid(),), name="libravdb-apart-watch", daemon=True).start()
+        if os.name != "posix":  # another program may stand between the two
+            parent = os.getppid()
+        threading.Thread(target=self._watch, args=(parent,), name="libravdb-apart-watch", daemon=True).start()
         try:
             while True:
                 self._take(self._pipe.receive())
@@ -135,7 +137,7 @@ class Desk:
             time.sleep(_LOOK_S)
             with self._guard:
                 idle = not self._busy and time.monotonic() - self._idle_since > LINGER_S
-            if idle or (hasattr(os, "getppid") and os.getppid() != parent):
+            if idle or os.getppid() != parent:
                 os._exit(0)
 
 

@@ -30,7 +30,7 @@ _MANNER = (
     r"\b(?:metric|imperial|celsius|fahrenheit|24-hour|12-hour)\b|\bdecimals?\b|\bunits\b",
     r"^\W*(?:please |just |and |so |always )?(?:be|stay) (?!there|here|back|right|at\b|on\b)\w+|\bkeep it (?:short|"
     r"brief|simple)"
-    r"|\bkeep answers\b",
+    r"|\bkeep answers\b|\b(?:lead|begin|start|open) with (?:the |your )?(?:answer|conclusion|result|verdict)\b",
 )
 _HONESTY = (
     r"\b(?:guess(?:ing)?|in doubt|not sure|unsure|don't know|invent|make (?:things|stuff) up|a wrong one|"
@@ -70,10 +70,18 @@ _ELSEWHERE = (
     r"回答|返事|返信|敬語|タメ口|絵文字|日本語で|短め|アレルギー|食べません|と呼んで",
     r"답변|대답|답해|이모지|존댓말|반말|한국어로|알레르기|안 먹|못 먹|라고 불러",
 )
+_OPENING = re.compile(
+    r"(?:(?:from (?:now|here|today|this point)(?: on)?(?:wards?)?|(?:going|moving) forward|in (?:the )?future|henceforth|"
+    r"please|and|so|ok(?:ay)?|also|again)\b[\s,:;.-]{1,4}){1,3}",
+    re.I,
+)
+"""How a rule may begin that says no more than that it lasts."""
 _CONCERNS = tuple(re.compile("|".join(group), re.I) for group in (_ANSWERS, _MANNER, _HONESTY, _PERSON, _ELSEWHERE))
 
 
 def concerns_every_answer(text: str) -> bool:
     """Whether a rule applies whatever the topic is."""
     plain = text.replace("’", "'").strip()
+    opening = _OPENING.match(plain)
+    plain = plain[opening.end() :] if opening else plain
     return any(table.search(plain) for table in _CONCERNS)

@@ -1,0 +1,44 @@
+"""Rules that apply whatever a question is about are told from those with a topic."""
+
+from __future__ import annotations
+
+import pytest
+from tests.growth import grows_with_length
+
+from libravdb_memory.compact.every_answer import concerns_every_answer
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Always answer with the number of the build first.",
+        "From now on always answer with the build number first.",
+        "Going forward, please reply in two sentences.",
+        "Okay, from here on: responses without tables.",
+        "In future answer before you explain.",
+        "Lead with the conclusion.",
+        "And start with the answer.",
+    ],
+)
+def test_how_to_answer_is_wanted_always_however_the_rule_begins(text: str) -> None:
+    assert concerns_every_answer(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "From now on the invoices go to the accountant.",
+        "Going forward, migrations run on staging first.",
+        "From now on always squash before merging, the answer file too.",
+        "Start with the backend tests.",
+        "From now on",
+        "",
+    ],
+)
+def test_a_rule_with_a_topic_is_wanted_with_it(text: str) -> None:
+    assert not concerns_every_answer(text)
+
+
+@pytest.mark.parametrize("unit", ["from now on ", "so, ", "and so please ", "from now on" + " " * 40])
+def test_it_is_told_in_time_that_grows_with_the_text(unit: str) -> None:
+    assert grows_with_length(concerns_every_answer, unit, 2_000)
