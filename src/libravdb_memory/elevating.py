@@ -226,12 +226,26 @@ class Elevation:
     def _taking_back(self, turn: Turn, found: Sequence[Change], rules: Sequence[str]) -> Shard | None:
         subjects = [subject(rule) for rule in rules]
         spans = [
-            change.span for change in found if self._is_about(turn.text[slice(*change.span)], change, rules, subjects)
+            change.span
+            for each in found
+            for change in self._by_clause(turn.text, each)
+            if self._is_about(turn.text[slice(*change.span)], change, rules, subjects)
         ]
         if not spans:
             return None
         text = shard_text(turn.text, spans, self._settings.guidance_tokens, self._counter)
         return Shard(turn.id, turn.session, text, turn.ts, _ROLE_WEIGHT["user"], "takes back a rule", turn.speaker)
+
+    def _by_clause(self, text: str, change: Change) -> Sequence[Change]:
+        """Of a long sentence the clauses that change something, each by its own words: all of them together share some
+        with any rule."""
+        if self._counter.count(text[slice(*change.span)]) <= self._settings.guidance_tokens:
+            return [change]
+        return [
+            replace(found, span=(start + found.span[0], start + found.span[1]))
+            for start, end in clause_spans(text, change.span)
+            for found in changes_in(text[start:end])
+        ]
 
     def _is_about(self, said: str, change: Change, rules: Sequence[str], subjects: Sequence[frozenset[str]]) -> bool:
         shares = shared(change, subjects)

@@ -136,3 +136,19 @@ def test_without_a_model_the_words_decide(config: Config) -> None:
     with Memory.open(config=replace(config, embedding=replace(config.embedding, backend="hashed"))) as memory:
         in_one_session(memory)
         assert kept(memory) == {RULE: "rule", CHANGE: "takes back a rule"}
+
+
+def test_of_a_long_sentence_only_a_clause_that_is_about_a_rule_takes_it_back(memory: Memory) -> None:
+    story = (
+        "I read a lot about the parser and its tabs last week, we have changed our minds about the venue no longer than"
+        " an hour ago, and the caterer wants to know how many of us come by Friday, which nobody can tell before the"
+        " train times are out, so it stays open, and Mia asks whether the parser people bring their dog"
+    )
+    talk(memory, "s", RULE, story)
+    memory.compact(user="ada", session="s")
+    assert list(kept(memory)) == [RULE]
+    back = f"{story}, also forget the tabs in the parser from today, spaces are fine with everybody here"
+    talk(memory, "t", back)
+    memory.compact(user="ada", session="t")
+    [taken] = [text for text in kept(memory) if text != RULE]
+    assert "forget the tabs in the parser" in taken and "caterer" not in taken
