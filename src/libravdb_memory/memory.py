@@ -724,7 +724,8 @@ class Memory:
         from libravdb_memory.compacting.making_apart import MakingApart, Recipe, is_apart
 
         config, rules_of = self._config, partial(newest_rules, self._store)
-        recipe = Recipe(config.embedding, config.summary, config.compaction, config.assembly.tokenizer)
+        space = self._embedder.space.fingerprint
+        recipe = Recipe(space, config.embedding, config.summary, config.compaction, config.assembly.tokenizer)
         here = partial(recipe.maker, self._embedder, self._counter, rules_of)
         if self._as_configured and is_apart(config.embedding, config.compaction):
             return MakingApart(recipe, rules_of, here, lambda: self._overflow.is_live)

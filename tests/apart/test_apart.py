@@ -81,6 +81,59 @@ def test_who_has_no_patience_goes_on_and_what_is_asked_too_late_is_not_answered(
     assert apart.call("double", 2, cancelled=never) == 4
 
 
+@pytest.mark.skipif(not hasattr(signal, "SIGSTOP"), reason="a process cannot be stopped here")
+def test_one_that_reads_nothing_holds_up_nobody(apart: Apart) -> None:
+    pid = apart.call("pid", cancelled=never)
+    os.kill(pid, signal.SIGSTOP)
+    more_than_a_pipe_holds = "x" * 1_000_000
+    for _ in range(2):
+        with pytest.raises(TimeoutError):
+            apart.call("double", more_than_a_pipe_holds, cancelled=never, patience_s=0.1)
+    apart.close()
+    with pytest.raises(ProcessLookupError):
+        os.kill(pid, 0)
+
+
+def test_one_that_says_something_else_than_answers_is_ended(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    (tmp_path / "sitecustomize.py").write_text("print('welcome to this machine')")
+    monkeypatch.syspath_prepend(tmp_path)
+    noisy = Apart(Thing, print)
+    with pytest.raises(NoProcessError):
+        noisy.call("pid", cancelled=never)
+    noisy.close()
+    assert "no answer" in caplog.text
+
+
+def test_what_is_no_folder_s_name_among_those_of_modules_is_left_out(
+    apart: Apart, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    (tmp_path / "queue.py").write_text("raise SystemExit('this is no module of ours')")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", ["", *sys.path, tmp_path])
+    assert apart.call("double", 2, cancelled=never) == 4
+
+
+def test_who_closes_it_while_it_starts_is_not_told_that_there_can_be_none() -> None:
+    starting = Apart(Thing, print)
+    outcome: list[BaseException] = []
+
+    def call() -> None:
+        try:
+            starting.call("wait", cancelled=never)
+        except BaseException as error:
+            outcome.append(error)
+
+    thread = threading.Thread(target=call)
+    thread.start()
+    while starting.pid is None:
+        threading.Event().wait(0.001)
+    starting.close()
+    thread.join(30)
+    assert isinstance(outcome[0], CallCancelledError)
+
+
 def test_threads_are_kept_for_later_calls(apart: Apart) -> None:
     assert len({apart.call("thread", cancelled=never) for _ in range(40)}) < 20
 

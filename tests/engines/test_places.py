@@ -284,3 +284,18 @@ def test_a_process_that_runs_models_alone_keeps_off_one_processor_while_turns_ar
     but_one = allowed - {min(allowed)}
     assert seen == [but_one, allowed, but_one, allowed]
     assert os.sched_getaffinity(0) == allowed, "other threads are where they were"
+
+
+@pytest.mark.skipif(not hasattr(os, "sched_setaffinity"), reason="threads cannot be bound to processors here")
+def test_where_binding_is_refused_places_are_given_all_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    places = Places(lambda: 2, Clock())
+    places._all = frozenset({0, 1})
+
+    def refused(pid: int, mask: object) -> None:
+        raise PermissionError("not in this sandbox")
+
+    monkeypatch.setattr(os, "sched_setaffinity", refused)
+    for _ in range(5):
+        with places.behind("later"), places.one():
+            pass
+    assert places._taken == 0

@@ -131,6 +131,15 @@ def test_nobody_is_asked_to_read_texts_unless_something_is_compacted(tmp_path: P
         assert memory._read_elsewhere(["a text"]) is None
 
 
+def test_a_process_that_finds_another_model_is_not_used(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    with Memory.open(config=config_of(tmp_path, own_process=True)) as memory:
+        fill(memory)
+        maker = apart_of(memory)
+        maker._apart._make = replace(maker._apart._make, space="sha256:another")  # type: ignore[type-var]
+        assert memory.compact(user="ada", session="s").summaries
+    assert "another model by now" in caplog.text
+
+
 def test_where_no_process_can_be_had_the_work_is_done_here_and_that_is_told(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:

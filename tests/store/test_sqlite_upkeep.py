@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import threading
+from hashlib import sha256
 from pathlib import Path
 
 import apsw
@@ -98,6 +99,50 @@ def test_who_erases_waits_for_whoever_folds_the_log_and_leaves_it_empty(tmp_path
         erasing.join(30)
         assert not erasing.is_alive() and log_size(store) == 0
         assert b"plum" not in store.path.read_bytes()
+
+
+def test_words_of_erased_records_do_not_tell_pages_of_the_index_apart(tmp_path: Path) -> None:
+    """Merging in steps leaves whole words between pages; taking their records out does not take them away."""
+    with SqliteStore.open(tmp_path) as store:
+        said = {
+            number: [sha256(f"{number} {word}".encode()).hexdigest()[:16] for word in range(100)]
+            for number in range(400)
+        }
+        for number, words in said.items():
+            say(store, number, " ".join(words))
+            pieces_left(store)
+        parted = {bytes(term)[1:].decode() for (term,) in _separators(store)}
+        held = {number for number, words in said.items() if parted & set(words)}
+        assert held, "nothing to see here without a whole word between two pages"
+        for number in held:
+            store.erase(Selection(keys=(Key("history:ada", f"t{number}", "s"),)))
+        left = store.path.read_bytes() + Path(f"{store.path}-wal").read_bytes()
+        assert not [word for number in held for word in said[number] if word.encode() in left]
+        assert store.verify().ok
+        for number in said.keys() - held:
+            [found] = store.search_text("history:ada", TextQuery(((said[number][7],),)), 5)
+            assert store.fetch([found.ref])[found.ref].id == f"t{number}"
+
+
+def _separators(store: SqliteStore) -> list[tuple[bytes]]:
+    with store._reading() as reader:
+        return reader.execute("SELECT term FROM fts_idx").fetchall()
+
+
+def test_where_no_thread_can_be_had_commits_and_closing_go_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    start = threading.Thread.start
+
+    def refused(thread: threading.Thread) -> None:
+        if thread.name == "libravdb-upkeep":
+            raise RuntimeError("can't start new thread")
+        start(thread)
+
+    monkeypatch.setattr(threading.Thread, "start", refused)
+    with SqliteStore.open(tmp_path, settings=SMALL) as store:
+        for number in range(30):
+            say(store, number, "x" * 100_000)
+    with SqliteStore.open(tmp_path) as store:
+        assert store.status().records == 30
 
 
 def test_two_never_fold_the_log_at_once(tmp_path: Path) -> None:

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import IO, Any, TypeAlias
 
 _LENGTH = struct.Struct("<Q")
+_LONGEST = 1 << 36
 
 Ask: TypeAlias = Callable[..., Any]
 """A question of the object to the one that started it."""
@@ -77,6 +78,12 @@ class Told:
 Frame: TypeAlias = Begin | Begun | Call | GiveUp | Answer | Failure | Question | Told
 
 
+def packed(frame: Frame) -> bytes:
+    """As it lies on the pipe. Raises whatever pickling raises."""
+    raw = pickle.dumps(frame, pickle.HIGHEST_PROTOCOL)
+    return _LENGTH.pack(len(raw)) + raw
+
+
 class Pipe:
     """Sending is safe from many threads, receiving from one."""
 
@@ -86,16 +93,21 @@ class Pipe:
         self._sending = threading.Lock()
 
     def send(self, frame: Frame) -> None:
-        """Raises OSError or ValueError when nobody is there to read it, and whatever pickling raises before a byte of
-        it is written."""
-        raw = pickle.dumps(frame, pickle.HIGHEST_PROTOCOL)
+        """Raises what `write` and `packed` raise."""
+        self.write(packed(frame))
+
+    def write(self, raw: bytes) -> None:
+        """A frame that is packed. Waits while the other end does not read. Raises OSError or ValueError when nobody is
+        there any more."""
         with self._sending:
-            self._outgoing.write(_LENGTH.pack(len(raw)) + raw)
+            self._outgoing.write(raw)
             self._outgoing.flush()
 
     def receive(self) -> Frame:
-        """Raises EOFError when the other end is closed."""
+        """Raises EOFError when the other end is closed, and anything at all when what comes is no frame."""
         (length,) = _LENGTH.unpack(self._read(_LENGTH.size))
+        if length > _LONGEST:
+            raise ValueError(f"a frame of {length} bytes is none")
         frame: Frame = pickle.loads(self._read(length))
         return frame
 

@@ -16,11 +16,24 @@ from pathlib import Path
 from queue import Empty, SimpleQueue
 from typing import IO, Any, TypeAlias, cast
 
-from libravdb_memory.apart.frames import Answer, Ask, Begin, Begun, Call, Failure, Frame, GiveUp, Pipe, Question, Told
+from libravdb_memory.apart.frames import (
+    Answer,
+    Ask,
+    Begin,
+    Begun,
+    Call,
+    Failure,
+    Frame,
+    GiveUp,
+    Pipe,
+    Question,
+    Told,
+    packed,
+)
 from libravdb_memory.errors import CallCancelledError, ProcessLostError
 from libravdb_memory.store.forking import abandon_in_children
 
-__all__ = ["Apart", "Ask", "NoProcessError"]
+__all__ = ["Apart", "Ask", "NoProcessError", "refuse_unknown_program"]
 
 _log = logging.getLogger(__name__)
 Cancelled: TypeAlias = Callable[[], bool]
@@ -71,10 +84,6 @@ class Apart:
         running = self._running
         return running.pid if running is not None and not running.ended else None
 
-    def start(self) -> None:
-        """Begin to start it, so that the first call has less to wait for. Raises NoProcessError."""
-        self._started()
-
     def call(self, method: str, *arguments: Any, cancelled: Cancelled, patience_s: float = math.inf) -> Any:
         """What the method answers or raises. Raises NoProcessError where no process can be had, and ProcessLostError
         where one after the other ends without an answer; CallCancelledError once this is closed; TimeoutError when it
@@ -84,11 +93,13 @@ class Apart:
             try:
                 return self._started().call(method, arguments, self._is_live(), cancelled, patience_s)
             except _EndedError as ended:
+                if self._closed:
+                    raise CallCancelledError("compaction") from ended
                 if not ended.begun:
                     raise NoProcessError(str(ended)) from ended
                 how = str(ended)
                 if attempt or how != _IDLE:
-                    _log.warning("the process that does %s %s; it is started again", method, how)
+                    _log.warning("the process that does %s %s", method, how)
         raise ProcessLostError(method, how)
 
     def close(self) -> None:
@@ -128,7 +139,9 @@ class _Running:
         self._begun = False
         self._refused: BaseException | None = None
         self.ended = False
+        self._outbox: SimpleQueue[bytes | None] = SimpleQueue()
         threading.Thread(target=self._read, name="libravdb-apart", daemon=True).start()
+        threading.Thread(target=self._write, name="libravdb-apart-out", daemon=True).start()
         self._send(Begin(make))
 
     @property
@@ -155,13 +168,9 @@ class _Running:
         return frame.value
 
     def close(self) -> None:
-        with suppress(OSError):  # it may be gone already
-            self._pipe.end()
-        try:
-            self._process.wait(_CLOSING_S)
-        except subprocess.TimeoutExpired:
-            self._process.kill()
-            self._process.wait()
+        """Let it end by itself, or end it where it does not read what it was sent."""
+        self._outbox.put(None)
+        self._let_end()
 
     def _awaited(
         self, heard: _Heard, number: int, cancelled: Cancelled, patience_ends: float
@@ -187,27 +196,43 @@ class _Running:
                 self._process.kill()
 
     def _send(self, frame: Frame) -> None:
-        """A process that is gone is noticed by whoever waits for its answer."""
+        """Never waits for the process. One that is gone is noticed by whoever waits for its answer."""
+        self._outbox.put(packed(frame))
+
+    def _write(self) -> None:
         try:
-            self._pipe.send(frame)
-        except (OSError, ValueError):
-            if not self.ended:
-                self._process.kill()
+            while (raw := self._outbox.get()) is not None:
+                self._pipe.write(raw)
+            self._pipe.end()
+        except (OSError, ValueError):  # it is gone, or about to be
+            self._process.kill()
 
     def _read(self) -> None:
         try:
             while True:
                 self._take(self._pipe.receive())
-        except (EOFError, OSError, ValueError):
+        except EOFError:
             pass
+        except Exception as error:  # whatever else comes than answers, the process is of no use
+            _log.warning("the process apart says what is no answer: %r", error)
         finally:
-            self._process.wait()
+            if self._process.poll() is None:
+                self._let_end()
             with self._guard:
                 self.ended = True
                 for heard in self._waiting.values():
                     heard.put(None)
+            self._outbox.put(None)
             with suppress(OSError):
                 self._pipe.close()
+
+    def _let_end(self) -> None:
+        """It has closed its end, so it is about to end; else it is ended."""
+        try:
+            self._process.wait(_CLOSING_S)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            self._process.wait()
 
     def _take(self, frame: Frame) -> None:
         match frame:
@@ -242,7 +267,7 @@ class _Running:
 def refuse_unknown_program() -> str:
     """The Python that would be started. Raises NoProcessError where this program is none, but has one inside."""
     program = sys.executable
-    if not program or not Path(program).stem.lower().startswith(("python", "pypy")):
+    if hasattr(sys, "frozen") or not program or not Path(program).stem.lower().startswith(("python", "pypy")):
         raise NoProcessError(f"{program or 'this program'} is not known to be a Python")
     return program
 
@@ -250,7 +275,8 @@ def refuse_unknown_program() -> str:
 def _popen() -> subprocess.Popen[bytes]:
     """With the modules that are found here, and nothing of the folder it is started in."""
     program = refuse_unknown_program()
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    folders = [entry for entry in sys.path if isinstance(entry, str) and entry]  # others are of no use there
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(folders)}
     below_normal: int = getattr(subprocess, "BELOW_NORMAL_PRIORITY_CLASS", 0)
     try:
         return subprocess.Popen(

@@ -71,8 +71,8 @@ _ELSEWHERE = (
     r"답변|대답|답해|이모지|존댓말|반말|한국어로|알레르기|안 먹|못 먹|라고 불러",
 )
 _OPENING = re.compile(
-    r"(?:(?:from (?:now|here|today|this point)(?: on)?(?:wards?)?|(?:going|moving) forward|in (?:the )?future|henceforth|"
-    r"please|and|so|ok(?:ay)?|also|again)\b[\s,:;.-]{1,4}){1,3}",
+    r"(?:(?:from (?:now|here|today|this point)(?: on)?(?:wards?)?|(?:going|moving) forward|in (?:the )?future|"
+    r"henceforth|please|and|so|ok(?:ay)?|also|again)\b[\s,:;.-]{1,4}){1,3}",
     re.I,
 )
 """How a rule may begin that says no more than that it lasts."""

@@ -23,7 +23,7 @@ from libravdb_memory.engines.readings import Readings
 from libravdb_memory.engines.select import EmbeddingSettings, make_embedder
 from libravdb_memory.engines.summarising.select import SummarySettings, make_summariser
 from libravdb_memory.engines.token_counter import make_counter
-from libravdb_memory.errors import CallCancelledError, ProcessLostError
+from libravdb_memory.errors import CallCancelledError, ModelUnavailableError, ProcessLostError
 from libravdb_memory.model import Record
 from libravdb_memory.tokens import TokenCounter
 
@@ -40,15 +40,20 @@ def _never() -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Recipe:
-    """All that a maker is made of but the rules of a namespace, which `ask` gives."""
+    """All that a maker is made of but the rules of a namespace, which `ask` gives. `space` is the fingerprint of the
+    embedder's: one that is found to be another, for a model was put in its place, is not used."""
 
+    space: str
     embedding: EmbeddingSettings
     summary: SummarySettings
     compaction: CompactionSettings
     tokenizer: str
 
     def __call__(self, ask: Ask) -> Maker:
-        return self.maker(make_embedder(self.embedding), make_counter(self.tokenizer), ask)
+        embedder = make_embedder(self.embedding)
+        if embedder.space.fingerprint != self.space:
+            raise ModelUnavailableError(embedder.space.model, "it is another model by now")
+        return self.maker(embedder, make_counter(self.tokenizer), ask)
 
     def maker(self, embedder: Embedder, counter: TokenCounter, rules_of: RulesOf) -> Maker:
         model = None if self.summary.backend == "extractive" else make_summariser(self.summary, embedder, counter)

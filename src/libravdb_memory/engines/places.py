@@ -89,7 +89,8 @@ class Places:
         nothing else, where threads can be bound to processors."""
         if hasattr(os, "sched_getaffinity"):
             self._all = frozenset(os.sched_getaffinity(0))
-            self._count = lambda: len(self._all)
+            number = len(self._all)
+            self._count = lambda: number
             self._bind(arriving=True)
 
     def empty(self) -> None:
@@ -120,8 +121,11 @@ class Places:
         """This thread, to all processors or, while turns arrive, to all but the first. It stays so until its next run:
         what it does in between belongs to it."""
         if len(self._all) > 1 and getattr(self._working, "arriving", None) != arriving:
-            os.sched_setaffinity(0, self._all - {min(self._all)} if arriving else self._all)
-            self._working.arriving = arriving
+            try:
+                os.sched_setaffinity(0, self._all - {min(self._all)} if arriving else self._all)
+                self._working.arriving = arriving
+            except OSError:  # where that is not allowed, or not any more
+                self._all = frozenset()
 
     def _may_begin(self, ticket: object, work: Work, began: float, now: float) -> bool:
         if work == "arriving" and now >= began + _PATIENCE_S:

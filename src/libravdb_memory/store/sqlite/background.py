@@ -6,10 +6,12 @@ reader belongs to a thread); `close` asks the running job to stop and waits for 
 
 from __future__ import annotations
 
+import logging
 import threading
 from collections import deque
 from collections.abc import Callable
 
+_log = logging.getLogger(__name__)
 _JOIN_S = 5.0
 
 
@@ -27,16 +29,14 @@ class Background:
         """For long jobs to look at: True when they should end."""
         return self._closed
 
-    def submit(self, job: Callable[[], None]) -> None:
-        """Jobs must not raise. After `close` they are dropped."""
+    def submit(self, job: Callable[[], None]) -> bool:
+        """Jobs must not raise. False when it is dropped: after `close`, or where no thread can be had."""
         with self._changed:
-            if self._closed:
-                return
+            if self._closed or not self._has_thread():
+                return False
             self._jobs.append(job)
-            if self._thread is None:
-                self._thread = threading.Thread(target=self._run, name=self._name, daemon=True)
-                self._thread.start()
             self._changed.notify_all()
+            return True
 
     def settle(self, timeout_s: float) -> bool:
         """Wait until nothing is to be done; False when that took too long."""
@@ -51,6 +51,17 @@ class Background:
             thread = self._thread
         if thread is not None and thread is not threading.current_thread():
             thread.join(_JOIN_S)
+
+    def _has_thread(self) -> bool:
+        if self._thread is None:
+            thread = threading.Thread(target=self._run, name=self._name, daemon=True)
+            try:
+                thread.start()
+            except RuntimeError as error:
+                _log.warning("%s cannot begin: %s", self._name, error)
+                return False
+            self._thread = thread
+        return True
 
     def _run(self) -> None:
         while True:

@@ -6,12 +6,15 @@ too many records to tell anything are left out while another word is left.
 
 from __future__ import annotations
 
+from bisect import bisect_left
+from collections.abc import Iterable
+
 import apsw
 
 from libravdb_memory.store.protocol import Filter, Found, TextQuery
 from libravdb_memory.store.sqlite.database import Database
 from libravdb_memory.store.sqlite.filters import Condition, condition_of
-from libravdb_memory.store.sqlite.lexical import TOKENIZER, alternatives, quoted
+from libravdb_memory.store.sqlite.lexical import TOKENIZER, alternatives, quoted, searchable
 from libravdb_memory.store.sqlite.marks import LABEL
 from libravdb_memory.store.sqlite.schema import first_ref
 
@@ -55,7 +58,7 @@ class Vocabulary:
         count, when = self._common.get(word, (0, 0))
         if when and 3 * documents < 4 * when < 5 * documents:
             return count
-        db.execute("CREATE VIRTUAL TABLE IF NOT EXISTS temp.vocabulary USING fts5vocab(main, fts, row)")
+        _open_vocabulary(db)
         count = int(db.execute("SELECT doc FROM vocabulary WHERE term = ?", (word,)).get or 0)
         if count > _COMMON_LEAST:
             if len(self._common) >= _MOST_REMEMBERED:
@@ -89,6 +92,52 @@ def merge_some(db: Database) -> bool:
     before = db.total_changes()
     db.execute("INSERT INTO fts (fts, rank) VALUES ('merge', ?)", (_PAGES_MERGED,))
     return db.total_changes() - before > 1  # the statement itself counts
+
+
+def forget_words(db: Database, texts: Iterable[str]) -> None:
+    """After these were taken out: FTS5 tells the pages of its index apart by words, whole or their beginnings, which
+    stay when the last record that has them goes. Where none has them any more, the next word there is tells the page
+    apart just as well: what lay between the two is gone."""
+    gone = sorted({word.encode() for text in texts for word in _words_of(db, text)})
+    if not gone:
+        return
+    _open_vocabulary(db)
+    db.execute("SELECT term FROM vocabulary LIMIT 1").fetchall()  # what was taken out is written before it is read
+    for segment, term in db.execute("SELECT segid, term FROM fts_idx").fetchall():
+        word = bytes(term)[1:]  # behind the number of the index
+        place = bisect_left(gone, word)
+        if not word or place == len(gone) or not gone[place].startswith(word):
+            continue
+        following = _first_from(db, word)
+        if following is None or not following.startswith(word):
+            _tell_apart_by(db, segment, bytes(term), following)
+
+
+def _words_of(db: Database, text: str) -> list[str]:
+    tokenizer = db.fts5_tokenizer(TOKENIZER[0], list(TOKENIZER[1:]))
+    body = searchable(text).encode()
+    return tokenizer(body, apsw.FTS5_TOKENIZE_DOCUMENT, None, include_offsets=False, include_colocated=False)
+
+
+def _first_from(db: Database, word: bytes) -> bytes | None:
+    """The first word in the index that is not before this one, which may end in the middle of a character."""
+    begins = word.decode(errors="ignore")
+    words = (str(term).encode() for (term,) in db.execute("SELECT term FROM vocabulary WHERE term >= ?", (begins,)))
+    return next((found for found in words if found >= word), None)
+
+
+def _tell_apart_by(db: Database, segment: int, term: bytes, following: bytes | None) -> None:
+    """A page that has no word left is not looked for."""
+    instead = None if following is None else term[:1] + following
+    beside = "SELECT 1 FROM fts_idx WHERE segid = ? AND term > ? AND term <= ?"
+    if instead is None or db.execute(beside, (segment, term, instead)).get is not None:
+        db.execute("DELETE FROM fts_idx WHERE segid = ? AND term = ?", (segment, term))
+    else:
+        db.execute("UPDATE fts_idx SET term = ? WHERE segid = ? AND term = ?", (instead, segment, term))
+
+
+def _open_vocabulary(db: Database) -> None:
+    db.execute("CREATE VIRTUAL TABLE IF NOT EXISTS temp.vocabulary USING fts5vocab(main, fts, row)")
 
 
 def rebuild(db: Database) -> None:

@@ -135,11 +135,13 @@ class SqliteStore:
         if self._closed:
             return
         self._closed = True
-        self._upkeep.close()
-        self._place.close()
-        self._readers.close()
-        self._writer.close()
-        self._lock.release()
+        try:
+            self._upkeep.close()
+            self._place.close()
+            self._readers.close()
+            self._writer.close()
+        finally:
+            self._lock.release()
 
     def abandon(self) -> None:
         """In a forked child: closed, with the parent's files, connections and lock left as they are."""

@@ -35,7 +35,7 @@ class Upkeep:
     def __init__(self, writer: GroupWriter, connect: Callable[[], Database], log_pages: int) -> None:
         self._writer = writer
         self._connect = connect
-        self._log_pages = log_pages
+        self._log_pages = self._fold_at = log_pages
         self._guard = threading.Lock()
         self._commits = 0
         self._is_folding = self._is_merging = False
@@ -45,16 +45,14 @@ class Upkeep:
         """The log has so many pages now."""
         with self._guard:
             self._commits += 1
-            fold = log_pages >= self._log_pages and not self._is_folding
-            merge = self._commits >= _MERGE_EVERY and not self._is_merging
-            self._is_folding |= fold
-            self._is_merging |= merge
-            if merge:
+            if log_pages < self._log_pages:
+                self._fold_at = self._log_pages
+            if self._commits >= _MERGE_EVERY and not self._is_merging:
+                self._is_merging = self._thread.submit(self._merge)
                 self._commits = 0
-        if merge:
-            self._thread.submit(self._merge)
-        if fold:
-            self._thread.submit(self._fold)
+            if log_pages >= self._fold_at and not self._is_folding:
+                self._is_folding = self._thread.submit(self._fold)
+                self._fold_at = log_pages + self._log_pages // 4  # a reader may keep it from beginning anew
 
     def settle(self, timeout_s: float) -> bool:
         return self._thread.settle(timeout_s)
