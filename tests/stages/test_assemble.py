@@ -344,3 +344,12 @@ def test_frames_come_in_the_order_of_trust() -> None:
 def test_impossible_shares_are_refused_by_name(values: dict[str, float]) -> None:
     with pytest.raises(ConfigError, match="assembly"):
         AssemblySettings(**values)  # type: ignore[arg-type]
+
+
+def test_of_a_rule_that_was_stated_again_the_last_one_is_shown() -> None:
+    said = ["and I prefer tabs in the parser,", "Forget the tabs.", "I prefer tabs in the parser"]
+    rules = tuple(Candidate(f"r{n}", text, 0.9 - n / 10, "user", "guidance", ts=n) for n, text in enumerate(said))
+    for offered in (rules, rules[::-1]):
+        result = assembled(Offer(4000, elevated=offered))
+        assert [item.id for item in result.items] == ["r1", "r2"]
+        assert [(gone.id, gone.reason) for gone in result.rejections] == [("r0", "duplicate")]

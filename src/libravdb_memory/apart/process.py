@@ -275,7 +275,8 @@ def refuse_unknown_program() -> str:
 def _popen() -> subprocess.Popen[bytes]:
     """With the modules that are found here, and nothing of the folder it is started in."""
     program = refuse_unknown_program()
-    folders = [entry for entry in sys.path if isinstance(entry, str) and entry]  # others are of no use there
+    entries: list[object] = [*sys.path]  # of which those that are no texts, and the folder of the moment, are left out
+    folders = [entry for entry in entries if isinstance(entry, str) and entry]
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(folders)}
     below_normal: int = getattr(subprocess, "BELOW_NORMAL_PRIORITY_CLASS", 0)
     try:

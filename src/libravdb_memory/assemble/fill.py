@@ -12,8 +12,9 @@ host's messages already show. Guidance stands in the order in which it was given
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_right
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TypeAlias
 
@@ -32,6 +33,8 @@ from libravdb_memory.assemble.render import (
 from libravdb_memory.assemble.tail import TailTurn, base_start, safe_starts
 from libravdb_memory.tokens import Pricing, TokenCounter, share_of
 from libravdb_memory.wording import counted
+
+_JOINING = frozenset(("also", "and", "but", "or", "please", "plus", "so"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,6 +101,13 @@ def fill(offer: Offer, counter: TokenCounter, settings: AssemblySettings) -> Ass
 def same_text(text: str) -> str:
     """The form in which two texts count as one for de-duplication."""
     return " ".join(text.split())
+
+
+def same_rule(text: str) -> str:
+    """The form in which two rules say the same: their words, without those that only join them to what was said."""
+    words = re.findall(r"\w+", text.casefold())
+    start = next((place for place, word in enumerate(words) if word not in _JOINING), 0)
+    return " ".join(words[start:]) or same_text(text)
 
 
 class _Filling:
@@ -184,7 +194,19 @@ class _Filling:
                 relevant.append(candidate)
             else:
                 self._reject("elevated", candidate, "below the similarity bound", bound - candidate.score)
-        self._admit("elevated", relevant, limit)
+        self._admit("elevated", self._stated_once(relevant), limit)
+
+    def _stated_once(self, rules: Sequence[Candidate]) -> Iterator[Candidate]:
+        """Of a rule that was stated again the last one, in the place of the first: something may have been said in
+        between that took it back."""
+        last: dict[str, Candidate] = {}
+        for rule in rules:
+            said = same_rule(rule.text)
+            known = last.setdefault(said, rule)
+            if known is not rule:
+                earlier, last[said] = sorted((known, rule), key=lambda each: (each.ts, each.place))
+                self._reject("elevated", earlier, "duplicate", 0)
+        yield from last.values()
 
     def _claim_recalled(self) -> None:
         reserve = recovery_reserve(self._offer.budget) if self._offer.recovered else 0
