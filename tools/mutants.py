@@ -118,6 +118,8 @@ TESTS: dict[str, tuple[str, ...]] = {
     "store/sqlite/connections.py": ("store/test_sqlite_upkeep.py",),
     "store/sqlite/schema.py": ("store/test_sqlite_upkeep.py",),
     "store/sqlite/upkeep.py": ("store/test_sqlite_upkeep.py",),
+    "store/sqlite/erasure.py": ("store/test_sqlite_upkeep.py",),
+    "store/sqlite/background.py": ("store/test_sqlite_upkeep.py",),
     "store/sqlite/writer.py": ("durability/test_what_may_wait.py", "store/test_sqlite_upkeep.py"),
     "elevating.py": (
         "memory/test_guidance_by_likeness.py",
@@ -192,7 +194,7 @@ TESTS: dict[str, tuple[str, ...]] = {
     "serve/own/where.py": ("serve/test_access.py", "serve/test_own.py"),
     "serve/reference/documents.py": ("serve/test_watched_documents.py",),
     "serve/reference/records.py": ("serve/reference/test_records.py", "serve/reference/test_reach.py"),
-    "store/sqlite/fulltext.py": ("store/test_sqlite_conformance.py",),
+    "store/sqlite/fulltext.py": ("store/test_sqlite_conformance.py", "store/test_sqlite_upkeep.py"),
     "store/sqlite/shelving.py": ("store/test_vectors_arriving.py",),
     "store/sqlite/store.py": ("store/test_vectors_arriving.py",),
 }
@@ -763,7 +765,12 @@ MUTANTS: tuple[tuple[str, str, str], ...] = (
         "self._parts.maker.read(texts)",
     ),
     # upkeep beside the commits
-    ("store/sqlite/upkeep.py", "log_pages >= self._log_pages and", "False and"),
+    ("store/sqlite/upkeep.py", "log_pages >= self._fold_at and", "False and"),
+    ("store/sqlite/erasure.py", "    forget_words(db, texts)\n", ""),
+    ("store/sqlite/fulltext.py", "if following is None or not following.startswith(word):", "if following is None:"),
+    ("store/sqlite/background.py", "            except RuntimeError as error:", "            except OSError as error:"),
+    ("assemble/fill.py", "sorted((known, rule), key=", "sorted((rule, known), reverse=True, key="),
+    ("elevating.py", "for change in self._by_clause(turn.text, each)", "for change in [each]"),
     ("store/sqlite/upkeep.py", "self._commits >= _MERGE_EVERY and", "False and"),
     ("store/sqlite/upkeep.py", "            with self._writer.folding:\n", "            if True:\n"),
     ("store/sqlite/upkeep.py", "except (apsw.Error, OSError) as error:", "except OSError as error:"),
