@@ -161,7 +161,8 @@ def render_status(status: Status) -> str:
 def _compaction(status: Status) -> str:
     state, number = status.compaction, status.summaries
     notes = [f"{number:,} {'summary' if number == 1 else 'summaries'}"]
-    notes += [f"{counted(state.waiting + state.running, 'session')} waiting"] if state.waiting or state.running else []
+    notes += ["one session at work"] if state.running else []
+    notes += [f"{counted(state.waiting, 'session')} waiting"] if state.waiting else []
     notes += [f"last failure: {harmless(state.failure)}"] if state.failure else []
     return "; ".join(notes)
 
