@@ -198,6 +198,7 @@ def alike(result: Result, home: Path) -> Result:
         text = re.sub(r"^[a-z ]+: stopped after [\d.]+ s\n", "", text, flags=re.M)
         text = re.sub(r"(HOME/data.libravdb)  [\d.,]+ [KM]B", r"\1", text)
         text = re.sub(r'"resident_vector_bytes": \d+', "", text)
+        text = re.sub(r'(^pages +|"pages": )\d+', r"\1N", text, flags=re.M)  # as merging left them
         text = re.sub(r"-?\d+\.\d{4,}(e-?\d+)?", lambda found: f"{float(found[0]):.3f}", text)
         return re.sub(r"sha256:[0-9a-f]{64}", "HASH", text)
 
