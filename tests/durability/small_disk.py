@@ -48,17 +48,17 @@ class SmallDisk:
         return [file for file in self._folder.iterdir() if file.is_file()]
 
     def _write(self, descriptor: int, data: int, size: int, offset: int) -> int:
-        if self.quota is not None and not self._fits(descriptor, offset + size):
+        quota = self.quota  # which a test may lift while somebody writes
+        if quota is not None and not self._fits(descriptor, offset + size, quota):
             self.refusals += 1
             ctypes.set_errno(errno.ENOSPC)
             return -1
         written: int = self._real(descriptor, data, size, offset)
         return written
 
-    def _fits(self, descriptor: int, end: int) -> bool:
+    def _fits(self, descriptor: int, end: int, quota: int) -> bool:
         file = os.fstat(descriptor)
         others = {state.st_ino: state.st_size for state in map(os.stat, self._files())}
         if file.st_ino not in others:
             return True
-        assert self.quota is not None
-        return end <= file.st_size or sum(others.values()) + end - file.st_size <= self.quota
+        return end <= file.st_size or sum(others.values()) + end - file.st_size <= quota

@@ -18,11 +18,12 @@ from libravdb_memory.errors import LibraVDBError, StoreCorruptError, StoreError
 from libravdb_memory.store.protocol import Key, Store, TextQuery
 from libravdb_memory.store.settings import StoreSettings
 from libravdb_memory.store.sqlite.backup import restore
+from libravdb_memory.store.sqlite.connections import PAGE_SIZE
 from libravdb_memory.store.sqlite.store import SqliteStore
 
 BATCHES = 40
 DIMENSIONS = 16
-PAGE = 8192
+PAGE = PAGE_SIZE
 SETTINGS = StoreSettings(exact_limit=30)
 
 

@@ -110,11 +110,14 @@ def test_a_compaction_that_was_answered_survives_a_power_loss(tmp_path: Path, di
                 f"Step {number}: " + f"the valve {number} opens at {number * 7} bar. " * 20, user="ada", session="s"
             )
         memory.wait()
+        assert store.settle(30)
         seen = syncs_of(disk)
         done = memory.compact(user="ada", session="s")
         assert len(done.summaries) >= 2
         assert seen["sync"] == 1
         wreck = disk.wreck()
+        memory.wait()
+        assert store.settle(30)
         seen.clear()
         assert memory.compact(user="ada", session="s").summaries == ()
         assert not seen  # nothing to do, nothing written
