@@ -2,9 +2,10 @@
 
 A thread that computes keeps Python's interpreter lock for 5 ms at a time, and storing a turn needs the lock several
 times over; it keeps a processor, too, which storing a turn wants anew after each wait for the disk. Laws: while any
-such work runs, threads take turns fifty times as often; afterwards as before. The work itself is done by a thread that
-waits for a processor longer than others do, unless every processor was wanted already: then it could wait for long
-while it holds a lock that they need. Who is interrupted while waiting for it waits until it has given up.
+such work runs, threads take turns fifty times as often, and whoever is `prompt` gets a processor sooner where somebody
+else keeps it; afterwards as before. The work itself is done by a thread that waits for a processor longer than others
+do, unless every processor was wanted already: then it could wait for long while it holds a lock that they need. Who is
+interrupted while waiting for it waits until it has given up.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from contextlib import contextmanager, suppress
 from queue import Empty, SimpleQueue
 from typing import TypeVar
 
+from libravdb_memory import slices
 from libravdb_memory.engines.places import processors
 
 T = TypeVar("T")
@@ -44,6 +46,17 @@ def nimble() -> Generator[None]:
             _running.pop()
             if not _running:
                 sys.setswitchinterval(before)
+
+
+@contextmanager
+def prompt() -> Generator[None]:
+    """What this thread does here is short, and somebody waits for it. Afterwards its slices are the usual ones."""
+    asked = bool(_running) and slices.ask_for(slices.SHORT_S)
+    try:
+        yield
+    finally:
+        if asked:
+            slices.ask_for(slices.USUAL_S)
 
 
 def aside(work: Callable[[], T], give_up: Callable[[], None]) -> T:
@@ -100,10 +113,12 @@ def _go_behind_others() -> None:
 
 
 def go_behind_others() -> None:
-    """For a process that shares no lock with anybody: all of it waits for a processor longer than others do."""
+    """For a process that shares no lock with anybody: all of it waits for a processor longer than others do, and gives
+    its own to whoever wakes up there."""
     if hasattr(os, "nice"):
         with suppress(OSError):
             os.nice(max(0, _NICE - os.nice(0)))
+    slices.ask_for(slices.LONG_S)
 
 
 def _is_crowded() -> bool:

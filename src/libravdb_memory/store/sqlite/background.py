@@ -11,6 +11,8 @@ import threading
 from collections import deque
 from collections.abc import Callable
 
+from libravdb_memory import slices
+
 _log = logging.getLogger(__name__)
 _JOIN_S = 5.0
 
@@ -64,6 +66,7 @@ class Background:
         return True
 
     def _run(self) -> None:
+        slices.ask_for(slices.USUAL_S)  # whoever needed this thread first may have been in a hurry
         while True:
             with self._changed:
                 self._busy = False
