@@ -2,7 +2,8 @@
 
 Laws: ingest never waits for a model, nor an answer for what is done after it. What is not yet embedded is known to the
 store, so a crash at any point only delays it. A text the engine cannot take does not hold up the others. A failing
-engine is retried with growing pauses and its reason is visible in `state`; nothing is swallowed.
+engine is retried with growing pauses and its reason is visible in `state`; nothing is swallowed. What may come later
+leaves the processors to what is under way, but neither for long nor while anybody waits for it.
 
 The indexer fills one space, that of the configured embedder. If another space is active (the store is being
 re-embedded), it switches to the filled one in one step when nothing is missing.
@@ -13,7 +14,8 @@ from __future__ import annotations
 import logging
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Generator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 from libravdb_memory.engines.places import places
@@ -27,6 +29,9 @@ _log = logging.getLogger(__name__)
 _FIRST_PAUSE_S, _LONGEST_PAUSE_S = 0.5, 60.0
 _HEAD_START_S = 0.004
 """Whoever told of new work may have an answer to give first, and needs the interpreter for it."""
+_GATHERING_S = 0.05
+"""While something else is under way: several texts at once cost it less than one by one."""
+_LONGEST_PUT_OFF_S = 30.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +46,8 @@ class IndexingState:
 
 class Indexer:
     """`then` is called with the space after each batch, and once more when nothing is left, while searches use it.
-    `elsewhere` may give what the embedder would, without work for this process; it gives None when it cannot."""
+    `elsewhere` may give what the embedder would, without work for this process; it gives None when it cannot. `later`
+    says how the names of collections begin whose records had better come later; when that changes, call `notify`."""
 
     def __init__(
         self,
@@ -50,15 +56,22 @@ class Indexer:
         *,
         then: Callable[[Space], None] | None = None,
         elsewhere: Callable[[Sequence[str]], Readings | None] = lambda _: None,
+        later: Callable[[], Sequence[str]] = tuple,
         batch_size: int = 64,
+        longest_put_off_s: float = _LONGEST_PUT_OFF_S,
     ) -> None:
         self._store = store
         self._embedder = embedder
         self._elsewhere = elsewhere
+        self._later = later
+        self._longest_put_off_s = longest_put_off_s
         self._then = then
         self._batch_size = batch_size
         self._changed = threading.Condition()
         self._work_arrived = True
+        self._put_off_since: float | None = None
+        self._lies_put_off = False
+        self._awaited = 0
         self._stopping = False
         self._idle = False
         self._failures = 0
@@ -96,7 +109,7 @@ class Indexer:
     def wait(self, timeout_s: float | None = None) -> bool:
         """Until everything stored before this call is embedded. False when the time is up or the engine fails."""
         deadline = None if timeout_s is None else time.monotonic() + timeout_s
-        with self._changed:
+        with self._changed, self._awaiting():
             failures_before = self._failures
             while not self._idle:
                 if self._stopping or (self._failure is not None and self._failures > failures_before):
@@ -106,6 +119,17 @@ class Indexer:
                     return False
                 self._changed.wait(left)
             return True
+
+    @contextmanager
+    def _awaiting(self) -> Generator[None]:
+        self._awaited += 1
+        try:
+            if not self._idle:
+                self._work_arrived = True
+                self._changed.notify_all()
+            yield
+        finally:
+            self._awaited -= 1
 
     def stop(self) -> None:
         with self._changed:
@@ -145,16 +169,37 @@ class Indexer:
         while not self._stopping:
             with self._changed:
                 self._work_arrived = False
-            batch = self._store.unembedded(self._space, self._batch_size)
-            if not batch:
-                self._switch_when_filled()
-            else:
+            later = self._put_off()
+            batch = self._store.unembedded(self._space, self._batch_size, but=later)
+            if batch:
                 self._embed(batch)
+            elif self._all_done(later):
+                self._switch_when_filled()
             if self._then is not None and self._space.active:
                 self._then(self._space)
             self._failure = None
             if not batch:
                 return
+
+    def _put_off(self) -> Sequence[str]:
+        """How the names begin of what is not embedded now."""
+        later = self._later()
+        if not later:
+            self._put_off_since = None
+        elif self._put_off_since is None:
+            self._put_off_since = time.monotonic()
+        return later if self._may_put_off_s() > 0.0 and not self._awaited else ()
+
+    def _may_put_off_s(self) -> float:
+        """How much longer."""
+        if self._put_off_since is None:
+            return 0.0
+        return max(self._put_off_since + self._longest_put_off_s - time.monotonic(), 0.0)
+
+    def _all_done(self, later: Sequence[str]) -> bool:
+        """When nothing else is left: whether nothing was put off either."""
+        self._lies_put_off = bool(later) and bool(self._store.unembedded(self._space, 1))
+        return not self._lies_put_off
 
     def _embed(self, batch: Sequence[Unembedded]) -> None:
         """Embed and store one batch; halve it to isolate a text that the engine refuses."""
@@ -204,9 +249,11 @@ class Indexer:
 
     def _await_work(self) -> None:
         with self._changed:
-            if not self._work_arrived:
+            if not self._work_arrived and not self._lies_put_off:
                 self._idle = True
                 self._failure = None
                 self._changed.notify_all()
-            self._changed.wait_for(lambda: self._work_arrived or self._stopping)
-            self._changed.wait_for(lambda: self._stopping, _HEAD_START_S)
+            patience_s = self._may_put_off_s() if self._lies_put_off else None
+            self._changed.wait_for(lambda: self._work_arrived or self._stopping, patience_s)
+            at_leisure = self._put_off_since is not None and not self._awaited
+            self._changed.wait_for(lambda: self._stopping, _GATHERING_S if at_leisure else _HEAD_START_S)

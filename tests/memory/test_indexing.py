@@ -3,13 +3,20 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
+from queue import SimpleQueue
 from typing import TYPE_CHECKING
+
+import pytest
 
 from libravdb_memory import Config, Memory
 from libravdb_memory.engines.hashed import HashedEmbedder
 from libravdb_memory.errors import ModelUnavailableError, TextRefusedError
+from libravdb_memory.indexing import Indexer
+from libravdb_memory.model import Draft
+from libravdb_memory.store.protocol import Put
+from libravdb_memory.store.sqlite.store import SqliteStore
 
 if TYPE_CHECKING:
     import numpy as np
@@ -104,3 +111,76 @@ def test_closing_does_not_wait_for_all_embedding(tmp_path: Path, hashed: Config)
         assert again.wait(30)
         assert again.status().turns == 300
         assert again.verify().ok
+
+
+# ── what may come later ──────────────────────────────────────────────────────────────────────────────────────────
+
+
+class Leisurely:
+    """An indexer over a real store that puts off a collection while it is told to, and notes what it embeds."""
+
+    def __init__(self, folder: Path, longest_s: float) -> None:
+        self.later: tuple[str, ...] = ("late",)
+        self.embedded = SimpleQueue[str]()
+        noting = self
+
+        class Noting(HashedEmbedder):
+            def embed_documents(self, texts: Sequence[str]) -> NDArray[np.float32]:
+                for text in texts:
+                    noting.embedded.put(text)
+                return super().embed_documents(texts)
+
+        self.store = SqliteStore.open(folder)
+        self.indexer = Indexer(self.store, Noting(), later=lambda: self.later, longest_put_off_s=longest_s)
+
+    def say(self, collection: str, text: str) -> None:
+        self.store.commit([Put(Draft(collection, text, text))])
+        self.indexer.notify()
+
+    def next(self) -> str:
+        return self.embedded.get(timeout=30)
+
+
+@pytest.fixture
+def leisurely(tmp_path: Path) -> Iterator[Callable[[float], Leisurely]]:
+    made: list[Leisurely] = []
+
+    def make(longest_s: float) -> Leisurely:
+        made.append(Leisurely(tmp_path / "store", longest_s))
+        made[0].indexer.start()
+        return made[0]
+
+    yield make
+    for each in made:
+        each.indexer.stop()
+        each.store.close()
+
+
+def test_what_may_come_later_is_embedded_after_what_may_not_once_it_need_not_wait(
+    leisurely: Callable[[float], Leisurely],
+) -> None:
+    each = leisurely(3600.0)
+    each.say("late", "one")
+    each.say("now", "two")
+    assert each.next() == "two"
+    assert each.store.count_unembedded(each.store.spaces()[0]) == 1
+    each.later = ()
+    each.indexer.notify()
+    assert each.next() == "one"
+    assert each.indexer.wait(30)
+
+
+def test_whoever_waits_gets_also_what_may_come_later(leisurely: Callable[[float], Leisurely]) -> None:
+    each = leisurely(3600.0)
+    each.say("now", "two")
+    assert each.indexer.wait(30)
+    each.say("late", "one")
+    assert each.indexer.wait(30)
+    assert [each.next(), each.next()] == ["two", "one"]
+    assert each.store.count_unembedded(each.store.spaces()[0]) == 0
+
+
+def test_nothing_comes_later_than_at_last(leisurely: Callable[[float], Leisurely]) -> None:
+    each = leisurely(0.05)
+    each.say("late", "one")
+    assert each.next() == "one"

@@ -523,6 +523,13 @@ class StoreContract:
         assert store.unembedded(space, 0) == ()
         store.close()
 
+    def test_what_lacks_a_vector_is_listed_without_collections_that_are_left_out(self, store: Store) -> None:
+        space = store.add_space("sha256:one", "one", DIMENSIONS)
+        store.commit([put(name, "1", name) for name in ("late:a", "a", "late:b", "late", "a:late:")])
+        assert [todo.text for todo in store.unembedded(space, 10, but=("late:",))] == ["a", "late", "a:late:"]
+        assert [todo.text for todo in store.unembedded(space, 2, but=("late:", "a"))] == ["late"]
+        assert len(store.unembedded(space, 10, but=("nowhere",))) == len(store.unembedded(space, 10)) == 5
+
     def test_vectors_of_changed_or_vanished_records_are_ignored(self, store: Store) -> None:
         space = store.add_space("sha256:one", "one", DIMENSIONS)
         store.commit([put("a", "1", "old"), put("a", "2"), put("a", "3")])

@@ -488,8 +488,9 @@ class Store(Protocol):
         meaning are not disturbed meanwhile. Go on with the space returned."""
         ...
 
-    def unembedded(self, space: Space, limit: int) -> tuple[Unembedded, ...]:
-        """Records that lack a vector, oldest change first; after them those that lack only their token row."""
+    def unembedded(self, space: Space, limit: int, *, but: Sequence[str] = ()) -> tuple[Unembedded, ...]:
+        """Records that lack a vector, oldest change first; after them those that lack only their token row. Those of
+        collections whose name begins with one of `but` are left out."""
         ...
 
     def count_unembedded(self, space: Space) -> int: ...

@@ -7,12 +7,12 @@ rows have a watermark of their own: while they are made for what has long been t
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from libravdb_memory.store.protocol import Space, Unembedded
 from libravdb_memory.store.sqlite.database import Database
-from libravdb_memory.store.sqlite.schema import PUT, first_ref, token_table, vector_table
+from libravdb_memory.store.sqlite.schema import PUT, REF_BITS, first_ref, token_table, vector_table
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,16 +42,25 @@ def _parts(space: Space) -> Iterator[Missing]:
         yield Missing(space.key, token_table(space.key), "token_watermark")
 
 
-def unembedded(db: Database, space: Space, limit: int) -> tuple[Unembedded, ...]:
+def unembedded(db: Database, space: Space, limit: int, but: Sequence[str]) -> tuple[Unembedded, ...]:
     """The space must be as the database has it."""
     found: dict[int, Unembedded] = {}
+    others = _outside(db, but)
     for missing in _parts(space) if limit else ():
-        for ref, version, text in db.execute(missing.sql("c.ref, r.version, r.text") + " ORDER BY c.sequence", (0,)):
+        sql = missing.sql("c.ref, r.version, r.text") + others + " ORDER BY c.sequence"
+        for ref, version, text in db.execute(sql, (0,)):
             if ref not in found:
                 found[ref] = Unembedded(ref, text, version)
                 if len(found) == limit:
                     return tuple(found.values())
     return tuple(found.values())
+
+
+def _outside(db: Database, prefixes: Sequence[str]) -> str:
+    """The condition that a record is in no collection whose name begins so."""
+    names = db.execute("SELECT key, name FROM collection") if prefixes else ()
+    keys = [f"{key:d}" for key, name in names if name.startswith(tuple(prefixes))]
+    return f" AND (c.ref >> {REF_BITS}) NOT IN ({', '.join(keys)})" if keys else ""
 
 
 def count_unembedded(db: Database, space: Space) -> int:

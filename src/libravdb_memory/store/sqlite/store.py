@@ -374,10 +374,10 @@ class SqliteStore:
             lambda db: spaces.keep_tokens(db, space, rule), lambda _: self._token_rows.forget_all()
         )
 
-    def unembedded(self, space: Space, limit: int) -> tuple[Unembedded, ...]:
+    def unembedded(self, space: Space, limit: int, *, but: Sequence[str] = ()) -> tuple[Unembedded, ...]:
         check_count("limit", limit)
         with self._reading() as db:
-            return lacking.unembedded(db, spaces.require(db, space), limit)
+            return lacking.unembedded(db, spaces.require(db, space), limit, but)
 
     def count_unembedded(self, space: Space) -> int:
         with self._reading() as db:
