@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import pairwise
 
 import pytest
@@ -118,40 +119,46 @@ def test_fewer_than_two_turns_are_declined_with_a_reason() -> None:
     assert plan(ids(9), 2, set(), range(9), SETTINGS).declined == ""
 
 
-roots = st.lists(st.builds(Root, st.just("s"), st.integers(1, 900), st.integers(1, 4)), max_size=60)
+roots = st.lists(
+    st.builds(Root, st.just("s"), st.integers(1, 900), st.integers(1, 4), st.sampled_from((False, False, False, True))),
+    max_size=60,
+)
+
+
+def can_be_joined(found: list[Root]) -> bool:
+    """Whether any two neighbours have nothing between them, the newest aside."""
+    return any(not two.apart for _, two in pairwise(found[:-1]))
 
 
 @given(roots, st.integers(0, 3000), st.integers(2, 9))
 def test_folds_join_neighbours_disjointly_and_spare_the_newest(found: list[Root], bound: int, fan: int) -> None:
-    named = [Root(str(place), root.tokens, root.level) for place, root in enumerate(found)]
+    named = [replace(root, id=str(place)) for place, root in enumerate(found)]
     runs = folds(named, CompactionSettings(fold_tokens=bound, fold_fan=fan))
     places = [int(root.id) for run in runs for root in run]
     assert places == sorted(set(places)) and len(named) - 1 not in places
     for run in runs:
         assert 2 <= len(run) <= fan
-        assert all(int(two.id) == int(one.id) + 1 for one, two in pairwise(run))
+        assert all(int(two.id) == int(one.id) + 1 and not two.apart for one, two in pairwise(run))
     if bound == 0 or sum(root.tokens for root in named) <= bound:
         assert runs == ()
-    elif len(named) > 2:
-        assert runs
+    else:
+        assert bool(runs) == can_be_joined(named)
 
 
 @given(roots, st.integers(1, 3000), st.integers(2, 9))
 def test_folding_again_and_again_comes_to_an_end(found: list[Root], bound: int, fan: int) -> None:
     settings = CompactionSettings(fold_tokens=bound, fold_fan=fan)
-    current = [Root(str(place), root.tokens, root.level) for place, root in enumerate(found)]
+    current = [replace(root, id=str(place)) for place, root in enumerate(found)]
     for _ in range(len(found) + 1):
         runs = folds(current, settings)
         if not runs:
             break
         for run in runs:
             place = current.index(run[0])
-            parent = Root(
-                "+".join(r.id for r in run), max(sum(r.tokens for r in run) // 3, 1), max(r.level for r in run) + 1
-            )
-            current[place : place + len(run)] = [parent]
+            tokens, level = max(sum(r.tokens for r in run) // 3, 1), max(r.level for r in run) + 1
+            current[place : place + len(run)] = [Root("+".join(r.id for r in run), tokens, level, run[0].apart)]
     assert folds(current, settings) == ()
-    assert sum(root.tokens for root in current) <= bound or len(current) <= 2
+    assert sum(root.tokens for root in current) <= bound or not can_be_joined(current)
 
 
 def test_summaries_at_the_bound_stay_and_one_token_more_folds_the_oldest() -> None:

@@ -5,8 +5,8 @@ a bundle belongs where its first turn does.
 
 Laws: clusters are chronological, disjoint and cover exactly the eligible turns; nothing in the tail and nothing already
 covered is touched, nor a bundle that reaches into the tail; bundles are never split. Folding joins neighbours only,
-leaves the newest summary alone, and is planned until the bound is expected to hold, so that repeating it comes to an
-end.
+across no turn that nothing covers, or that turn would come behind what it was said before; it leaves the newest summary
+alone, and is planned until the bound is expected to hold, so that repeating it comes to an end.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
-from itertools import groupby
+from itertools import groupby, pairwise
 
 from libravdb_memory.compact.settings import CompactionSettings
 from libravdb_memory.tokens import share_of
@@ -41,11 +41,13 @@ class Plan:
 
 @dataclass(frozen=True, slots=True)
 class Root:
-    """A summary that no other summary covers. Those of turns have level 1, a fold one more than its highest."""
+    """A summary that no other summary covers. Those of turns have level 1, a fold one more than its highest. `apart`
+    says that turns lie before it, and behind the root before it, that nothing covers."""
 
     id: str
     tokens: int
     level: int = 1
+    apart: bool = False
 
 
 def eligible(
@@ -116,17 +118,24 @@ def _clusters(places: Sequence[int], bundle_starts: Sequence[int], target: int) 
 
 def _runs(roots: Sequence[Root], fan: int) -> list[tuple[int, tuple[Root, ...]]]:
     """Neighbours of one level, at most `fan` of them, with the place of the first; where no two neighbours have the
-    same level, the two oldest."""
+    same level, the two oldest neighbours."""
     runs: list[tuple[int, tuple[Root, ...]]] = []
-    start = 0
-    for _, group in groupby(roots, key=lambda root: root.level):
-        alike = tuple(group)
-        runs += [(start + first, alike[first : first + fan]) for first in range(0, len(alike), fan)]
-        start += len(alike)
-    several = [(first, run) for first, run in runs if len(run) >= LEAST_TURNS]
-    if several or len(roots) < LEAST_TURNS:
+    stretches = list(_stretches(roots))
+    for start, stretch in stretches:
+        for _, group in groupby(stretch, key=lambda root: root.level):
+            alike = tuple(group)
+            runs += [(start + first, alike[first : first + fan]) for first in range(0, len(alike), fan)]
+            start += len(alike)
+    if several := [(first, run) for first, run in runs if len(run) >= LEAST_TURNS]:
         return several
-    return [(0, tuple(roots[:LEAST_TURNS]))]
+    return [(start, stretch[:LEAST_TURNS]) for start, stretch in stretches if len(stretch) >= LEAST_TURNS][:1]
+
+
+def _stretches(roots: Sequence[Root]) -> Iterable[tuple[int, tuple[Root, ...]]]:
+    """Those with nothing between them, with the place of the first."""
+    starts = [place for place, root in enumerate(roots) if place == 0 or root.apart]
+    for start, end in pairwise((*starts, len(roots))):
+        yield start, tuple(roots[start:end])
 
 
 def _cheapest_first(found: tuple[int, tuple[Root, ...]]) -> tuple[int, int]:

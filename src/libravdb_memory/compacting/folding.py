@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -13,11 +14,18 @@ from libravdb_memory.compacting.parts import Parts
 from libravdb_memory.compacting.report import Declined
 from libravdb_memory.compacting.writing import Job, Writing
 from libravdb_memory.excluding import OvertakenError
+from libravdb_memory.namespaces import history_of
+from libravdb_memory.store.protocol import Key
 from libravdb_memory.summaries import Node
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
+
+
+_SPARED = 2
+"""The newest summary is left alone, and one alone is not folded."""
+_APART = "turns that no summary covers lie between them"
 
 
 class Folding:
@@ -35,15 +43,34 @@ class Folding:
     def run(self) -> None:
         declined: set[tuple[str, ...]] = set()
         while not self._job.cancelled():
-            roots = lineage.roots(self._parts.store, self._job.namespace, self._job.session)
-            runs = folds([Root(node.id, node.tokens, node.level) for node in roots], self._parts.settings)
-            by_id = {node.id: node for node in roots}
+            nodes = lineage.roots(self._parts.store, self._job.namespace, self._job.session)
+            tokens, bound = sum(node.tokens for node in nodes), self._parts.settings.fold_tokens
+            if bound <= 0 or tokens <= bound:
+                return
+            runs = folds(self._roots(nodes), self._parts.settings)
+            if not runs and len(nodes) > _SPARED:
+                left = Declined(nodes[0].id, nodes[-1].id, len(nodes), tokens, _APART, of_summaries=True)
+                self.declined = (*self.declined, left)
+            by_id = {node.id: node for node in nodes}
             fresh = [ids for run in runs if (ids := tuple(root.id for root in run)) not in declined]
             if not fresh:
                 return
             for ids in fresh:
                 if not self._fold([by_id[node_id] for node_id in ids]):
                     declined.add(ids)
+
+    def _roots(self, nodes: Sequence[Node]) -> list[Root]:
+        """Each with whether uncovered turns lie between it and the one before."""
+        store, history, session = self._parts.store, history_of(self._job.namespace), self._job.session
+        bare = [record.ref for record in lineage.uncovered(store, history, session)]
+        roots: list[Root] = []
+        before: int | None = None
+        for node in nodes:
+            first, last = (store.get(Key(history, turn, session)) for turn in (node.first, node.last))
+            apart = before is None or first is None or bisect(bare, before) < bisect(bare, first.ref)
+            roots.append(Root(node.id, node.tokens, node.level, apart))
+            before = None if last is None else last.ref
+        return roots
 
     def _fold(self, nodes: Sequence[Node]) -> bool:
         store = self._parts.store
