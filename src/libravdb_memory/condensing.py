@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from libravdb_memory.compact.certificate import CertifiedSummary, certified
 from libravdb_memory.compact.ladder import Attempt, Climb, Outcome, Step, climb, judge, most_tokens
 from libravdb_memory.compact.passed_over import PassedOver, Reason, unasked
-from libravdb_memory.compact.preserve import Method, Preservation, preservation, progresses, tokens_of
+from libravdb_memory.compact.preserve import Method, Preservation, centroid, preservation, progresses, tokens_of
 from libravdb_memory.compact.settings import CompactionSettings
 from libravdb_memory.compact.views import View
 from libravdb_memory.engines.protocol import Embedder
@@ -128,17 +128,25 @@ class Condenser:
             return None
         return PassedOver(self._model.name, reason, detail=self._failure if reason == "not ready" else "")
 
-    def close(self) -> None:
+    def forget(self) -> None:
+        """What was prepared: it holds much of the texts."""
         self._extractive.close()
+        self._plain.close()
+
+    def close(self) -> None:
+        self.forget()
         if self._model is not None:
             self._model.close()
 
-    def prepare(self, views: Sequence[View], cancelled: Cancelled) -> None:
-        """Embed the sentences of many texts together, which costs less than doing so one by one."""
-        self._extractive.prepare(views, cancelled)
+    def prepare(self, clusters: Sequence[Sequence[View]], cancelled: Cancelled) -> None:
+        """Embed together what extracts of these will need, which costs less than doing so one by one."""
+        rung = self._settings.rungs[0]
+        told = (tuple(views) for views in clusters if any(view.text.strip() for view in views))
+        requests = [SummaryRequest(views, "", rung.tokens, rung.density) for views in told]
+        self._extractive.prepare(requests, cancelled)
 
     def sentence_vectors(self, sentences: Sequence[str]) -> NDArray[np.float32]:
-        """Of sentences that were most likely prepared; made where they were not."""
+        """Of any sentences; made where they are not remembered."""
         return self._extractive.vectors(sentences)
 
     def vectors(self, summaries: Sequence[str]) -> NDArray[np.float32]:
@@ -187,7 +195,8 @@ class Condenser:
         self, step: Step, sources: Sources, settings: CompactionSettings, cancelled: Cancelled
     ) -> _Judged | Attempt:
         try:
-            request = SummaryRequest(sources.views, sources.prior, step.rung.tokens, step.rung.density)
+            topic = centroid(sources.vectors)
+            request = SummaryRequest(sources.views, sources.prior, step.rung.tokens, step.rung.density, topic)
             summary = self._summariser(step).summarise(request, cancelled)
         except CallCancelledError:
             raise

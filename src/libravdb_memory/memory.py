@@ -68,6 +68,7 @@ from libravdb_memory.namespaces import (
     summaries_of,
     summarised_namespace_of,
 )
+from libravdb_memory.nimble import prompt
 from libravdb_memory.overflow import Overflow, OverflowState
 from libravdb_memory.portability import ImportReport, export_to, import_lines
 from libravdb_memory.recall import Recall
@@ -162,7 +163,9 @@ class Memory:
             lambda: self._indexer.notify(),
         )
         self._owner = os.getpid()
-        self._indexer = Indexer(store, embedder, then=self._after_embedding, elsewhere=self._read_elsewhere)
+        self._indexer = Indexer(
+            store, embedder, then=self._after_embedding, elsewhere=self._read_elsewhere, later=self._made_meanwhile
+        )
         self._beside = Beside()
         self._recall = Recall(store, embedder, config.retrieval, lambda: self._indexer.switched, self._beside)
         self._builder = ContextBuilder(
@@ -285,7 +288,8 @@ class Memory:
             metadata=metadata,
         )
         turn, writes = self._written(said, ts_given=ts is not None)
-        commit = self._store.commit(writes)
+        with prompt():
+            commit = self._store.commit(writes)
         if not commit.fresh[0]:
             return replace(turn_of(commit.records[0]), masked=turn.masked)
         self._indexer.notify()
@@ -319,7 +323,8 @@ class Memory:
         ]
         written = [self._written(turn, ts_given=each.ts is not None) for turn, each in zip(turns, said, strict=True)]
         try:
-            self._store.commit([write for _, writes in written for write in writes])
+            with prompt():
+                self._store.commit([write for _, writes in written for write in writes])
         except ConflictError:  # a host that lets a message be edited keeps its id: both versions were said
             if len(said) > 1:
                 return [turn for each in said for turn in self._stored_together([each], namespace, session)]
@@ -535,11 +540,12 @@ class Memory:
         namespace = resolve_namespace(user, session, session_key=session_key, agent_id=agent_id)
         name = session_name(session)
         self._tail_of(namespace, name)
-        done = self._compactor().compact(
-            namespace, name, _now_ms(), lambda: self._indexer.stopped, progress, rebuild=rebuild
-        )
-        self._indexer.notify()
-        return done
+        try:
+            return self._compactor().compact(
+                namespace, name, _now_ms(), lambda: self._indexer.stopped, progress, rebuild=rebuild
+            )
+        finally:
+            self._indexer.notify()
 
     def expand(
         self,
@@ -711,12 +717,18 @@ class Memory:
                     self._excluding,
                     self._maker(),
                     space,
+                    self._indexer.notify,
                 )
             return self._made
 
     def _read_elsewhere(self, texts: Sequence[str]) -> Readings | None:
         """What is stored while something is compacted is embedded where that is done."""
         return None if self._made is None else self._made.read(texts)
+
+    def _made_meanwhile(self) -> Sequence[str]:
+        """Summaries are embedded once the compaction that makes them is done: they are long, and it would take half as
+        long again."""
+        return () if self._made is None or not self._made.busy else (summaries_of(""),)
 
     def _maker(self) -> Making:
         """In a process of its own, where the embedder can be made there too and takes any time."""

@@ -90,6 +90,8 @@ def test_a_quick_run_reports_what_was_lost_kept_and_spent(bench: Run, data: Path
     assert kept["facts"] > figures["compacted"]["turns"] and 0.0 < kept["value"] <= 1.0
     cost = figures["cost"]["compaction_to_embedding_its_sentences"]
     assert cost["value"] > 0 and cost["turns"] > 0 and cost["embedding_s"] > 0
+    for beside in ("compaction_during_a_talk_to_embedding", "compaction_under_load_to_embedding"):
+        assert figures["cost"][beside]["value"] > 0 and figures["cost"][beside]["turns_arriving"] >= 1
     ingest = figures["cost"]["ingest_p99_during_compaction"]
     assert ingest["turns_quiet"] == 20 and ingest["turns_during_compaction"] >= 1
     assert len(results["questions"]) == 3 and results["targets_meant_for_these_sizes"] is False

@@ -21,7 +21,7 @@ from libravdb_memory.engines.openai_compatible import OpenAICompatibleEmbedder
 from libravdb_memory.engines.profiles import Profile
 from libravdb_memory.engines.summarising.answers import usable
 from libravdb_memory.engines.summarising.chat import ChatSummariser
-from libravdb_memory.engines.summarising.extractive import MOST_REMEMBERED, ExtractiveSummariser
+from libravdb_memory.engines.summarising.extractive import MOST_JUDGED, MOST_REMEMBERED, ExtractiveSummariser
 from libravdb_memory.engines.summarising.fitting import MARK, fitted
 from libravdb_memory.engines.summarising.language import is_foreign
 from libravdb_memory.engines.summarising.protocol import OVERLONG, Summariser, Summary, SummaryRequest
@@ -190,21 +190,47 @@ def test_all_different_sentences_of_a_call_are_embedded_at_once_and_only_once() 
 def test_what_was_prepared_is_not_embedded_again() -> None:
     embedder = Counting()
     summariser = ExtractiveSummariser(embedder)
-    summariser.prepare(request().turns, never)
+    summariser.prepare([request(), request("user: The ferry goes at nine.")], never)
     assert summariser.summarise(request(), never) == ExtractiveSummariser(HashedEmbedder()).summarise(request(), never)
     assert len(embedder.batches) == 1
     with pytest.raises(CallCancelledError):
-        summariser.prepare(request().turns, lambda: True)
+        summariser.prepare([request()], lambda: True)
+
+
+def test_judgements_are_not_kept_longer_than_needed() -> None:
+    summariser = ExtractiveSummariser(HashedEmbedder())
+    summariser.prepare([request(), request("user: The ferry goes at nine.")], never)
+    summariser.summarise(request(), never)
+    assert list(summariser._judged) == [request("user: The ferry goes at nine.").turns]
+    summariser.close()
+    assert not summariser._judged and not summariser._known
+
+
+def test_of_a_long_talk_only_what_is_worth_it_is_embedded() -> None:
+    """Whatever is said, no more than three times what the extract may say."""
+    embedder, counter = Counting(), EstimatingCounter()
+    said = [
+        f"Hall {number} of the museum got its {number + 3} lamps from the depot in Lisbon." for number in range(400)
+    ]
+    summary = ExtractiveSummariser(embedder).summarise(request(" ".join(said), tokens=64, density=0.4), never)
+    (batch,) = embedder.batches
+    assert set(batch) < set(said)
+    assert 64 < sum(map(counter.count, batch)) <= 3 * 64
+    assert any(sentence in summary.text for sentence in batch)
+    assert not any(sentence in summary.text for sentence in set(said) - set(batch))
 
 
 def test_what_is_remembered_is_bounded() -> None:
     embedder = Counting()
     summariser = ExtractiveSummariser(embedder)
-    summariser.prepare(request().turns, never)
-    summariser.prepare([View(f"Number {number} is set.") for number in range(MOST_REMEMBERED)], never)
+    summariser.prepare([request()], never)
+    for start in range(0, MOST_REMEMBERED, 512):
+        texts = (f"Number {number} is set." for number in range(start, start + 512))
+        summariser.prepare([request(text, density=1.0) for text in texts], never)
     assert len(summariser._known) == MOST_REMEMBERED
+    assert len(summariser._judged) == MOST_JUDGED
     before = len(embedder.batches)
-    summariser.prepare(request().turns, never)
+    summariser.prepare([request()], never)
     assert len(embedder.batches) == before + 1
     assert len(summariser._known) == MOST_REMEMBERED
 
@@ -228,9 +254,10 @@ def test_what_was_noted_before_is_not_said_again() -> None:
 
 def test_many_sentences_can_be_cancelled_in_between() -> None:
     embedder = Counting()
-    turn = " ".join(f"Number {number} is set." for number in range(1500))
+    turn = " ".join(f"Number {number} is set for lamp {number}." for number in range(1500))
     with pytest.raises(CallCancelledError):
-        ExtractiveSummariser(embedder).summarise(request(turn), lambda: bool(embedder.batches))
+        asked = request(turn, tokens=5000, density=1.0)
+        ExtractiveSummariser(embedder).summarise(asked, lambda: bool(embedder.batches))
     assert len(embedder.batches) == 1
 
 

@@ -141,6 +141,39 @@ def test_summaries_fold_into_deeper_levels_and_still_expand_to_every_turn(hashed
         assert memory.verify().ok
 
 
+def test_folds_do_not_reach_across_turns_that_nothing_covers(hashed: Config) -> None:
+    """Else a turn would be told of after what came behind it."""
+    folding = replace(SMALL, fold_tokens=120, fold_fan=8)
+    with Memory.open(config=replace(hashed, compaction=folding)) as memory:
+        for number in range(80):
+            unsayable = 16 <= number < 24
+            memory.ingest("!!!" if unsayable else said(number), user="ada", session="s", id=f"t{number}")
+        done = memory.compact(user="ada", session="s")
+        assert done.declined[0].count >= 2
+        assert len(done.folds) >= 2
+        found: list[str] = []
+        for entry in memory.history(user="ada", session="s").entries:
+            if isinstance(entry, Turn):
+                found.append(entry.id)
+            else:
+                found += [turn.id for turn in expanded(memory, entry.node) if isinstance(turn, Turn)]
+        assert found == [f"t{number}" for number in range(80)]
+
+
+def test_summaries_that_cannot_be_folded_for_the_turns_between_them_are_told_of(hashed: Config) -> None:
+    pairs = CompactionSettings(cluster_target=2, trigger_tokens=0, fold_tokens=0)
+    with Memory.open(config=replace(hashed, compaction=pairs)) as memory:
+        fill(memory, 80)
+        for first in memory.compact(user="ada", session="s").summaries[::2]:
+            memory.erase(first.first, user="ada", session="s")
+    folding = replace(pairs, fold_tokens=100)
+    with Memory.open(config=replace(hashed, compaction=folding)) as memory:
+        done = memory.compact(user="ada", session="s")
+        (left,) = [declined for declined in done.declined if declined.of_summaries]
+        assert not done.folds and left.count > 10 and left.tokens > 100
+        assert left.reason == "turns that no summary covers lie between them"
+
+
 def test_who_asks_for_the_whole_gets_the_summaries_of_the_session(memory: Memory) -> None:
     fill(memory, 80)
     fill(memory, 80, session="another")

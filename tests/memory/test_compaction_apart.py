@@ -123,12 +123,28 @@ def test_a_process_that_gets_no_processor_is_not_waited_for_with_turns_that_arri
             os.kill(apart.pid, signal.SIGCONT)
 
 
-def test_nobody_is_asked_to_read_texts_unless_something_is_compacted(tmp_path: Path) -> None:
+def test_what_a_compaction_wrote_is_read_where_it_was_made_and_nothing_long_after(tmp_path: Path) -> None:
     with Memory.open(config=config_of(tmp_path, own_process=True)) as memory:
         fill(memory)
         memory.compact(user="ada", session="s")
         assert apart_of(memory).pid is not None
+        assert memory._read_elsewhere(["a text"]) is not None
+        memory._compactor()._reads_until = 0.0
         assert memory._read_elsewhere(["a text"]) is None
+
+
+def test_whoever_waits_while_something_is_compacted_finds_also_the_summaries_made_by_then(tmp_path: Path) -> None:
+    with Memory.open(config=config_of(tmp_path, own_process=True)) as memory:
+        fill(memory)
+        lacking: list[int] = []
+
+        def look(done: int, total: int) -> None:
+            if done == 3 and not lacking:
+                assert memory.wait(60)
+                lacking.append(memory.status().indexing.pending)
+
+        assert memory.compact(user="ada", session="s", progress=look).summaries
+        assert lacking == [0]
 
 
 def test_a_process_that_finds_another_model_is_not_used(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from libravdb_memory.compact.judging import SHORTLISTED
 from libravdb_memory.compact.sanitise import sanitise
 from libravdb_memory.compact.views import View
 from libravdb_memory.compact.voices import spoken
@@ -15,6 +16,7 @@ from libravdb_memory.config import Config
 from libravdb_memory.engines.hashed import HashedEmbedder
 from libravdb_memory.memory import Memory
 from libravdb_memory.model import Turn
+from libravdb_memory.tokens import EstimatingCounter
 
 if TYPE_CHECKING:
     import numpy as np
@@ -45,8 +47,8 @@ def text_of(number: int) -> str:
     )
 
 
-def test_compaction_embeds_every_sentence_and_every_summary_once_and_no_pins(hashed: Config) -> None:
-    embedder = Listening()
+def test_compaction_embeds_few_sentences_and_every_summary_once_and_no_pins(hashed: Config) -> None:
+    embedder, counter = Listening(), EstimatingCounter()
     config = replace(hashed, compaction=replace(hashed.compaction, trigger_tokens=0))
     with Memory.open(config=config, embedder=embedder) as memory:
         for number in range(TURNS):
@@ -66,6 +68,9 @@ def test_compaction_embeds_every_sentence_and_every_summary_once_and_no_pins(has
     pinned = {node.text for node in nodes if len(node.parts) > 1}
     assert pinned and not pinned & read.keys()
     sentences = {sentence.text for sentence in spoken(views)}
-    assert [text for text in sentences if read[text] != 1] == []
+    assert max(read[text] for text in sentences) == 1
+    spent = sum(counter.count(text) for text in sentences if read[text])
+    most = len(done.summaries) * SHORTLISTED * config.compaction.normal_tokens
+    assert most / 2 < spent <= most < sum(map(counter.count, sentences)) / 2
     summaries = Counter(node.parts[0] for node in nodes)  # a fold may say the same as the fold of it
     assert {text: read[text] for text in summaries} == summaries

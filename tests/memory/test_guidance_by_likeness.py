@@ -147,7 +147,7 @@ def test_sentences_that_were_embedded_for_the_summary_are_not_embedded_again() -
             return super().embed_documents(texts)
 
     condenser = Condenser(Counting(), EstimatingCounter(), SETTINGS, None)
-    condenser.prepare([View(f"It went well. {MEANT}", "user")], lambda: False)
+    condenser.prepare([[View(f"It went well. {MEANT}", "user")]], lambda: False)
     assert condenser.sentence_vectors([MEANT]).shape == (1, Counting().space.dimensions)
     assert asked.count(MEANT) == 1
 

@@ -8,10 +8,11 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.extracts import extract
 from tests.stages.superseding import sessions
 
 from libravdb_memory.compact.changes import MOST_CHANGES, changes, outdated
-from libravdb_memory.compact.extract import Sentence, extract
+from libravdb_memory.compact.judging import Sentence
 from libravdb_memory.compact.salience import content_words, words
 from libravdb_memory.compact.voices import spoken
 from libravdb_memory.engines.hashed import HashedEmbedder

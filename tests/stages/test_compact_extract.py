@@ -11,9 +11,12 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.extracts import extract
 
+from libravdb_memory.compact import extract as extracts
 from libravdb_memory.compact.certificate import certified, certify
-from libravdb_memory.compact.extract import Extract, Sentence, clip, extract
+from libravdb_memory.compact.extract import Extract, clip
+from libravdb_memory.compact.judging import Judged, Sentence
 from libravdb_memory.compact.preserve import progresses, tokens_of
 from libravdb_memory.compact.salience import content_words, readability, salience, statement, words
 from libravdb_memory.compact.sanitise import sanitise
@@ -405,3 +408,16 @@ def test_how_a_sentence_is_said_is_judged_in_time_that_grows_with_it(piece: str)
     began = time.process_time()
     statement(sentence, [sentence], [sentence])
     assert time.process_time() - began < 0.5
+
+
+def test_sentences_without_a_vector_fill_only_the_room_that_those_with_one_leave() -> None:
+    """A vector tells against some of what the words speak for, so they cannot be compared."""
+    plain = "We met in the hall on Monday and had a look at the old lamps."
+    better = "We decided to move billing to port 8443 on Friday because the proxy keeps port 8080 for itself."
+    judged = Judged([Sentence(0, plain), Sentence(1, better)])
+    counter = EstimatingCounter()
+    vectors = {0: np.array([1.0, 0.0])}
+    room = counter.count(better)
+    assert extracts.extract(judged, room, counter).text == better
+    assert extracts.extract(judged, room, counter, vectors).text == plain
+    assert extracts.extract(judged, 3 * room, counter, vectors).picked == (0, 1)

@@ -7,10 +7,10 @@ import time
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.extracts import extract
 from tests.growth import is_within
 
 from libravdb_memory.compact.certificate import certified, certify
-from libravdb_memory.compact.extract import extract
 from libravdb_memory.compact.reading import ALL_READ, CHARACTERS_READ, read
 from libravdb_memory.compact.sanitise import sanitise
 from libravdb_memory.compact.settings import CompactionSettings

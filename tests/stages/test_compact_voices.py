@@ -5,8 +5,9 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.extracts import extract
 
-from libravdb_memory.compact.extract import Sentence, extract
+from libravdb_memory.compact.judging import Sentence
 from libravdb_memory.compact.reading import SPOKEN_HEAD, SPOKEN_TAIL
 from libravdb_memory.compact.views import View, label_of, labelled, shown
 from libravdb_memory.compact.voices import said_before, spoken

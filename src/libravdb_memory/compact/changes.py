@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Sequence
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -32,6 +33,8 @@ _RARE = 3
 _BARE = 4
 """Content words up to which a sign alone is meant for the sentence behind it: "Forget that. We take …"."""
 _QUESTION = ("?", "？", "؟")
+_REMEMBERED = 4096
+"""Sentences that are not looked at again: they are judged for a summary and again for the rules they may take back."""
 
 _CHANGE = re.compile(
     r"\b(?:change of plans?|plans? (?:have |has )?changed|changed? (?:my|our|his|her|their|your) minds?|chang(?:ed|es)|"
@@ -114,11 +117,13 @@ class _Index:
         return found
 
 
+@lru_cache(_REMEMBERED)
 def _signs_of(text: str) -> frozenset[str]:
     said = (found.group() for cue in (_CHANGE, _DECISION) for found in cue.finditer(text))
     return frozenset(word for sign in said for word in content_words(words(sign)))
 
 
+@lru_cache(_REMEMBERED)
 def _sign(text: str) -> float:
     if text.rstrip().endswith(_QUESTION):
         return 0.0

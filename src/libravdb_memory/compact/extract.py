@@ -2,16 +2,12 @@
 
 Greedily, while the price allows, take the sentence with the greatest
 
-    (statement · currency · (ln(1 + news / 12) + .2·nearness to the topic + .2·salience + .2·sign + .8·taken back)
-     - .3·greatest likeness to what is taken or was said) / tokens^.7
+    (worth - .3·greatest likeness to what is taken or was said) / tokens^.7
 
-Currency is 1 - .6·(how far a later sentence takes it back), and .4 of that where a text pretends that somebody else
-said it; sign and taken back are those of `changes`, and what tools return or a text pretends takes nothing back.
-
-News is the sum, over its content words that no taken sentence holds, of √(turns that say the word). The topic is the
-centroid of all sentences, each weighed by its statement. Nearness and likeness are cosines, not below 0; without
-vectors all are equally near, and only news keeps the extract from saying a thing again. After the first, a sentence
-must bring two new words.
+with the worth of `judging`. Nearness and likeness are cosines, not below 0; the topic is what is given as such, or the
+centroid of the sentences, each weighed by what it states. Where some sentences have vectors, those without fill the
+room that is left by the others. Without any, all are equally near, and only news keeps the extract from saying a thing
+again. After the first, a sentence must bring two new words.
 
 Laws: the extract never costs more than its limit; its sentences are the turns' own, in their order, each turn on a line
 that says once who speaks (unless that alone would take more than a quarter of the limit), in quotation marks where it
@@ -22,31 +18,24 @@ that the room for one letter is enough for something to be said.
 
 from __future__ import annotations
 
-import math
-from collections import defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from libravdb_memory.compact.changes import changes, outdated, topics
+from libravdb_memory.compact.judging import Judged, Sentence, Worth, per_token
 from libravdb_memory.compact.preserve import unit_rows
-from libravdb_memory.compact.salience import content_words, salience, statement, words
-from libravdb_memory.compact.spans import folded
-from libravdb_memory.compact.views import names_of, quoted, speaks_for
+from libravdb_memory.compact.views import names_of, quoted
 from libravdb_memory.tokens import TokenCounter
 
 if TYPE_CHECKING:
-    from libravdb_memory.compact.preserve import Floats, Vectors
+    from numpy.typing import NDArray
 
-NEARNESS, SALIENCE, REDUNDANCY = 0.2, 0.2, 0.3
-CHANGE, TAKES_BACK, OUTDATED = 0.2, 0.8, 0.6
-PRETENDED = 0.4
-"""Worth of what a text pretends that somebody else said."""
-TOOLS = frozenset(("tool", "function"))
-FULL_NEWS, PRICE_POWER, LEAST_NEW = 12.0, 0.7, 2
+    from libravdb_memory.compact.preserve import Floats, Vector, Vectors
+
+REDUNDANCY, LEAST_NEW = 0.3, 2
 LEAST_WEIGHT = 1e-3
 """Of a sentence in the topic, so that there is one where nothing is stated."""
 ROUNDING = 2
@@ -54,15 +43,6 @@ ROUNDING = 2
 LABEL_SHARE = 4
 """A label may take one in so many of the tokens."""
 ELLIPSIS = "…"
-
-
-@dataclass(frozen=True, slots=True)
-class Sentence:
-    """`turn` is the number of the turn that says it, `speaker` whose turn it is, if that is to be shown."""
-
-    turn: int
-    text: str
-    speaker: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,27 +56,27 @@ class Extract:
 
 
 def extract(
-    sentences: Sequence[Sentence],
+    judged: Judged,
     limit: int,
     counter: TokenCounter,
-    vectors: Vectors | None = None,
+    vectors: Mapping[int, Vector] | None = None,
     prior: Vectors | None = None,
+    topic: Vector | None = None,
 ) -> Extract:
-    """An extract of at most `limit` tokens. `vectors` has a row for each sentence; `prior` those of what earlier
-    summaries say, which need not be said again."""
-    first = {folded(sentence.text): place for place, sentence in reversed(list(enumerate(sentences)))}
-    places = sorted(place for place in first.values() if any(map(str.isalnum, sentences[place].text)))
-    if not places or limit <= 0:
+    """An extract of at most `limit` tokens. `vectors` are those of sentences, by their numbers in `told`; `prior` has a
+    row for each sentence of earlier summaries, which need not be said again; `topic` is what all of it is about."""
+    if not judged.told or limit <= 0:
         return Extract("", 0)
-    told = _shown([sentences[place] for place in places], limit, counter)
-    rows = None if vectors is None else unit_rows(vectors)[places]
-    judged = _Judged(sentences, places, rows)
-    likeness = _Likeness(rows, prior, judged.statement)
-    picked = _picked(told, judged, likeness, limit, counter)
+    told = _shown(judged.told, limit, counter)
+    rows = _rows(vectors, len(told)) if vectors else None
+    worth = Worth(judged, rows)
+    likeness = _Likeness(rows, prior, topic, worth.stated)
+    first = [number in vectors if vectors else True for number in range(len(told))]
+    picked = _picked(told, np.array(first), worth, likeness, limit, counter)
     if not picked:
-        return _cut(told, judged, likeness, limit, counter)
+        return _cut(told, worth, likeness, limit, counter)
     text = _joined([told[number] for number in picked])
-    return Extract(text, counter.count(text), tuple(places[number] for number in picked))
+    return Extract(text, counter.count(text), tuple(judged.places[number] for number in picked))
 
 
 def clip(text: str, limit: int, counter: TokenCounter) -> str:
@@ -116,73 +96,25 @@ def _beginning(text: str, mark: str, limit: int, counter: TokenCounter) -> str:
     return beginning.rstrip() + mark if beginning else ""
 
 
-class _Judged:
-    """What each sentence is worth by its words, and what it would add to those that are taken."""
-
-    def __init__(self, sentences: Sequence[Sentence], places: Sequence[int], rows: Floats | None) -> None:
-        told = [sentences[place] for place in places]
-        said = [words(each.text) for each in told]
-        names = {name for speaker in {each.speaker for each in sentences} for name in words(speaker)}
-        self._content = [content_words(mine, names) for mine in said]
-        self.statement: Floats = np.array(
-            [statement(*judged) for judged in zip((each.text for each in told), said, self._content, strict=True)]
-        )
-        self._texts = [each.text for each in told]
-        turns = [each.turn for each in told]
-        speakers = names_of(each.speaker for each in sentences)
-        pretended = np.array([speaks_for(text, speakers) for text in self._texts])
-        of_a_tool = np.array([each.speaker.casefold() in TOOLS for each in told])
-        signs = np.where(pretended | of_a_tool, 0.0, changes(self._texts, turns, self._content))
-        old, taken = outdated(signs, turns, topics(self._texts, self._content), rows)
-        self.statement *= (1.0 - OUTDATED * old) * np.where(pretended, PRETENDED, 1.0)
-        self._change: Floats = CHANGE * signs + TAKES_BACK * taken
-        self._salience = np.ones(len(told))
-        self._unread = set(range(len(told)))
-        self._holders: dict[str, list[int]] = defaultdict(list)
-        for number, content in enumerate(self._content):
-            for word in content:
-                self._holders[word].append(number)
-        self._weights = {
-            word: math.sqrt(len({told[number].turn for number in holders})) if len(holders) > 1 else 1.0
-            for word, holders in self._holders.items()
-        }
-        self._news = np.array([math.fsum(self._weights[word] for word in content) for content in self._content])
-        self.new_words = np.array([len(content) for content in self._content])
-
-    def worth(self, likeness: _Likeness) -> Floats:
-        """At most this, exactly this where the sentence was read: facts are looked for only where they may decide."""
-        news = np.log1p(np.maximum(self._news, 0.0) / FULL_NEWS)
-        worth: Floats = self.statement * (
-            news + NEARNESS * likeness.nearness + SALIENCE * self._salience + self._change
-        )
-        return worth
-
-    def read(self, number: int) -> float:
-        """Look for the facts of a sentence, and say by how much it is worth less than it seemed."""
-        if number not in self._unread:
-            return 0.0
-        self._unread.discard(number)
-        self._salience[number] = salience(self._texts[number])
-        return float(self.statement[number] * SALIENCE * (1.0 - self._salience[number]))
-
-    def take(self, number: int) -> None:
-        for word in self._content[number]:
-            if holders := self._holders.pop(word, None):
-                self._news[holders] -= self._weights[word]
-                self.new_words[holders] -= 1
+def _rows(vectors: Mapping[int, Vector], count: int) -> Floats:
+    """Zeros where there is no vector."""
+    rows = np.zeros((count, len(next(iter(vectors.values())))))
+    for number, vector in vectors.items():
+        rows[number] = unit_rows(vector[None, :])[0]
+    return rows
 
 
 class _Likeness:
     """How near sentences are to the topic and to each other, by their vectors."""
 
-    def __init__(self, rows: Floats | None, prior: Vectors | None, weights: Floats) -> None:
+    def __init__(self, rows: Floats | None, prior: Vectors | None, topic: Vector | None, weights: Floats) -> None:
         self._rows = rows
         self.nearness: Floats = np.full(len(weights), 0.5)
         self.redundancy: Floats = np.zeros(len(weights))
         if rows is None:
             return
-        centroid = unit_rows((rows * (weights[:, None] + LEAST_WEIGHT)).sum(axis=0)[None, :])[0]
-        self.nearness = np.maximum(rows @ centroid, 0.0)
+        middle = (rows * (weights[:, None] + LEAST_WEIGHT)).sum(axis=0) if topic is None else topic
+        self.nearness = np.maximum(rows @ unit_rows(middle[None, :])[0], 0.0)
         if prior is not None and prior.shape[0]:
             self.redundancy = np.maximum((rows @ unit_rows(prior).T).max(axis=1), 0.0)
 
@@ -192,41 +124,47 @@ class _Likeness:
 
 
 def _picked(
-    told: Sequence[Sentence], judged: _Judged, likeness: _Likeness, limit: int, counter: TokenCounter
+    told: Sequence[Sentence],
+    first: NDArray[np.bool_],
+    worth: Worth,
+    likeness: _Likeness,
+    limit: int,
+    counter: TokenCounter,
 ) -> list[int]:
-    """The numbers of the chosen, ascending."""
+    """The numbers of the chosen, ascending. Others come only after those that are to come first."""
     prices = np.array([counter.count(each.text) for each in told])
-    per_token = np.maximum(prices, 1) ** -PRICE_POWER
+    factors = per_token(prices)
     possible = prices <= limit
     picked: list[int] = []
     while possible.any():
-        value = (judged.worth(likeness) - REDUNDANCY * likeness.redundancy) * per_token
-        best = _best(np.where(possible, np.round(value, 9), -np.inf), judged, per_token)
+        value = (worth.of_all(likeness.nearness) - REDUNDANCY * likeness.redundancy) * factors
+        among = possible & first if (possible & first).any() else possible
+        best = _best(np.where(among, np.round(value, 9), -np.inf), worth, factors)
         possible[best] = False
         candidate = sorted((*picked, best))
         price = counter.count(_joined([told[number] for number in candidate]))
         if price <= limit:
             picked = candidate
-            judged.take(best)
+            worth.take(best)
             likeness.take(best)
-            possible &= (judged.new_words >= LEAST_NEW) & (prices <= limit - price + ROUNDING)
+            possible &= (worth.new_words >= LEAST_NEW) & (prices <= limit - price + ROUNDING)
     return picked
 
 
-def _best(value: Floats, judged: _Judged, per_token: Floats) -> int:
+def _best(value: Floats, worth: Worth, factors: Floats) -> int:
     """The most valuable sentence, once it was read."""
     while True:
         best = int(np.argmax(value))
-        if not (less := judged.read(best)):
+        if not (less := worth.read(best)):
             return best
-        value[best] = round(float(value[best] - less * per_token[best]), 9)
+        value[best] = round(float(value[best] - less * factors[best]), 9)
 
 
-def _cut(told: Sequence[Sentence], judged: _Judged, likeness: _Likeness, limit: int, counter: TokenCounter) -> Extract:
+def _cut(told: Sequence[Sentence], worth: Worth, likeness: _Likeness, limit: int, counter: TokenCounter) -> Extract:
     for number in range(len(told)):
-        judged.read(number)
-    worth = judged.worth(likeness)
-    for number in sorted(range(len(told)), key=lambda number: (-round(float(worth[number]), 9), number)):
+        worth.read(number)
+    worths = worth.of_all(likeness.nearness)
+    for number in sorted(range(len(told)), key=lambda number: (-round(float(worths[number]), 9), number)):
         if text := _cut_short(told[number], limit, counter):
             return Extract(text, counter.count(text), cut=True)
     return Extract("", 0)

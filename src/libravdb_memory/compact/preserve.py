@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     Vectors = NDArray[np.float32] | NDArray[np.float64]
+    Vector = Vectors
     Floats = NDArray[np.float64]
 
 Method: TypeAlias = Literal["abstractive", "extractive"]
@@ -50,8 +51,14 @@ def preservation(summary: Vectors, turns: Vectors) -> Preservation:
     if not turns.shape[0]:
         return Preservation(0.0, 0.0)
     said, covered = unit_rows(summary[None, :])[0], unit_rows(turns)
-    align = float(unit_rows(covered.mean(axis=0)[None, :])[0] @ said)
+    align = float(centroid(turns) @ said)
     return Preservation(min(max(align, -1.0), 1.0), _unit(float(np.maximum(covered @ said, 0.0).mean())))
+
+
+def centroid(vectors: Vectors) -> Floats:
+    """The direction of some rows together."""
+    direction: Floats = unit_rows(unit_rows(vectors).mean(axis=0)[None, :])[0]
+    return direction
 
 
 def accepted(method: Method, align: float, settings: CompactionSettings) -> bool:

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from libravdb_memory.compact.changes import changes, topics
 from libravdb_memory.compact.salience import content_words, words
@@ -45,6 +46,7 @@ def changes_in(text: str) -> tuple[Change, ...]:
     )
 
 
+@lru_cache(maxsize=512)
 def subject(rule: str) -> frozenset[str]:
     return topics([rule], [content_words(words(rule))])[0]
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from libravdb_memory.compact.extract import Sentence
+from libravdb_memory.compact.judging import Sentence
 from libravdb_memory.compact.reading import SPOKEN_HEAD, SPOKEN_TAIL
 from libravdb_memory.compact.sentences import sentences
 from libravdb_memory.compact.views import View, label_of, labelled

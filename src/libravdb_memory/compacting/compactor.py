@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Generator, Sequence
+import time
+from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
 
 from libravdb_memory.assemble.budget import AssemblySettings
@@ -28,6 +29,8 @@ from libravdb_memory.tokens import TokenCounter
 from libravdb_memory.verifying import wrong_rule
 
 _RULES = 256
+_STILL_S = 10.0
+"""After a compaction, what it wrote is embedded where it was made, and what arrives meanwhile too."""
 
 
 class Compactor:
@@ -42,10 +45,12 @@ class Compactor:
         excluding: Excluding,
         maker: Making,
         space: str,
+        wrote: Callable[[], None] = lambda: None,
     ) -> None:
-        self._parts = Parts(store, counter, settings, assembly, excluding, maker, space)
+        self._parts = Parts(store, counter, settings, assembly, excluding, maker, space, wrote)
         self._free = threading.Condition()
         self._busy: set[tuple[str, str]] = set()
+        self._reads_until = 0.0
 
     def compact(
         self,
@@ -63,9 +68,15 @@ class Compactor:
         with self._alone(namespace, session), nimble():
             return aside(lambda: _compacted(self._parts, job, rebuild), given_up.set)
 
+    @property
+    def busy(self) -> bool:
+        """Whether anything is compacted at this time."""
+        return bool(self._busy)
+
     def read(self, texts: Sequence[str]) -> Readings | None:
-        """While anything is compacted in a process that has the model loaded: what that makes of texts; else None."""
-        return self._parts.maker.read(texts) if self._busy else None
+        """While anything is compacted in a process that has the model loaded, and a while after: what that makes of
+        texts; else None."""
+        return self._parts.maker.read(texts) if self.busy or time.monotonic() < self._reads_until else None
 
     def close(self) -> None:
         """Let go of the model. What is under way must have ended."""
@@ -87,7 +98,11 @@ class Compactor:
         finally:
             with self._free:
                 self._busy.discard(mine)
+                self._reads_until = time.monotonic() + _STILL_S
+                is_last = not self._busy
                 self._free.notify_all()
+            if is_last:
+                self._parts.maker.rest()
 
 
 def newest_rules(store: Store, namespace: str) -> Sequence[Record]:

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-_SHARE = 4
+_SHARE = 8
 """Clusters whose sentences are embedded together."""
 _AHEAD = 2
 """Shares that are embedded before they are needed."""
@@ -131,7 +131,7 @@ class Covering:
             pool.shutdown(cancel_futures=True)
 
     def _prepare(self, clusters: Sequence[Sequence[Record]]) -> None:
-        self._parts.maker.prepare([record for records in clusters for record in records], self._job.cancelled)
+        self._parts.maker.prepare(clusters, self._job.cancelled)
 
     def _placed_roots(self) -> list[tuple[int, Node]]:
         """The summaries that nothing covers, each with the ref of the last turn below it, in that order."""

@@ -23,7 +23,7 @@ from libravdb_memory.engines.lenient import LenientEmbedder
 from libravdb_memory.engines.places import places
 from libravdb_memory.engines.protocol import Embedder
 from libravdb_memory.engines.readings import Readings, read_texts
-from libravdb_memory.engines.summarising.protocol import Summariser
+from libravdb_memory.engines.summarising.protocol import Summariser, never
 from libravdb_memory.ingest.turns import turn_of
 from libravdb_memory.model import Record
 from libravdb_memory.shards import Shard
@@ -86,8 +86,8 @@ class Making(Protocol):
         """Reach or load the model that summarises, if there is one. One that cannot be had is done without."""
         ...
 
-    def prepare(self, records: Sequence[Record], cancelled: Cancelled) -> None:
-        """Do beforehand, and for many turns at once, what takes longest of `cover`."""
+    def prepare(self, clusters: Sequence[Sequence[Record]], cancelled: Cancelled) -> None:
+        """Do beforehand, and for many clusters at once, what takes longest of `cover`."""
         ...
 
     def cover(self, cluster: Cluster, cancelled: Cancelled) -> Made: ...
@@ -97,6 +97,10 @@ class Making(Protocol):
     def read(self, texts: Sequence[str]) -> Readings | None:
         """What the embedder of recall makes of texts, where that is done elsewhere than here and soon enough; else
         None. Raises what the embedder raises."""
+        ...
+
+    def rest(self) -> None:
+        """Nothing is under way: forget what was prepared and not asked for."""
         ...
 
     def close(self) -> None:
@@ -128,9 +132,10 @@ class Maker:
         self.condenser.warm_up(cancelled)
         self._warmed_up = True
 
-    def prepare(self, records: Sequence[Record], cancelled: Cancelled) -> None:
+    def prepare(self, clusters: Sequence[Sequence[Record]], cancelled: Cancelled) -> None:
         with places.behind("later"):
-            self.condenser.prepare([_view(record) for record in records], cancelled)
+            several = (records for records in clusters if len(records) > 1)
+            self.condenser.prepare([tuple(map(_view, records)) for records in several], cancelled)
 
     def cover(self, cluster: Cluster, cancelled: Cancelled) -> Made:
         self._be_warm(cancelled)
@@ -168,6 +173,9 @@ class Maker:
         """For the index of another process."""
         with places.behind("arriving"):
             return read_texts(self._reader, texts)
+
+    def rest(self, cancelled: Cancelled = never) -> None:
+        self.condenser.forget()
 
     def close(self) -> None:
         self.condenser.close()

@@ -10,6 +10,7 @@ import logging
 import threading
 import time
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -100,8 +101,8 @@ class MakingApart:
     def warm_up(self, cancelled: Cancelled) -> None:
         self._asked("warm_up", cancelled=cancelled)
 
-    def prepare(self, records: Sequence[Record], cancelled: Cancelled) -> None:
-        self._asked("prepare", tuple(records), cancelled=cancelled)
+    def prepare(self, clusters: Sequence[Sequence[Record]], cancelled: Cancelled) -> None:
+        self._asked("prepare", tuple(map(tuple, clusters)), cancelled=cancelled)
 
     def cover(self, cluster: Cluster, cancelled: Cancelled) -> Made:
         made: Made = self._asked("cover", cluster, cancelled=cancelled)
@@ -124,6 +125,13 @@ class MakingApart:
         except (NoProcessError, ProcessLostError, CallCancelledError):
             return None
         return read
+
+    def rest(self) -> None:
+        if self._here is not None:
+            self._here.rest()
+        elif self._apart.pid is not None:
+            with suppress(NoProcessError, ProcessLostError, CallCancelledError, TimeoutError):
+                self._apart.call("rest", cancelled=_never, patience_s=_PATIENCE_S)
 
     def close(self) -> None:
         self._apart.close()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Parts:
-    """`space` is the fingerprint of the space in which the maker judges."""
+    """`space` is the fingerprint of the space in which the maker judges. `wrote` is called after every commit."""
 
     store: Store
     counter: TokenCounter
@@ -31,6 +31,7 @@ class Parts:
     excluding: Excluding
     maker: Making
     space: str
+    wrote: Callable[[], None]
 
     def declined_as(self, those: Sequence[tuple[str, str]], reason: str) -> Declined:
         """`those` by id and text."""

@@ -129,6 +129,7 @@ class Writing:
         with self._parts.excluding.writing(self._epoch):
             commit = self._parts.store.commit([Expect(self._state, self._version), *writes], may_wait=True)
         self._has_written = True
+        self._parts.wrote()
         states = [record for record in commit.records if record.collection == self._state.collection]
         self._version = states[-1].version if states else self._version
         return commit

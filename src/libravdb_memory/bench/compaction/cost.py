@@ -1,7 +1,9 @@
 """What compacting costs: its time beside one embedding of the same sentences, and what it does to whoever stores turns.
 
 The two are measured in turn, so that a busy moment of the machine hits both; every round starts from a copy of one
-store, in which nothing is compacted and everything embedded.
+store, in which nothing is compacted and everything embedded. The time is taken of a compaction that has the machine to
+itself, of one during a talk, and of one while a program sends turns: each beside an embedding that has the machine to
+itself.
 """
 
 from __future__ import annotations
@@ -35,8 +37,8 @@ from libravdb_memory.store.protocol import Progress
 MOST_OF_AN_EMBEDDING = 1.3
 MOST_OF_A_QUIET_INGEST = 2.0
 _USER = "ada"
-_PAUSE_S = 0.02
-"""Between two turns that arrive: nobody talks faster."""
+_TALK_PAUSE_S, _LOAD_PAUSE_S = 0.5, 0.02
+"""Between two turns that arrive: nobody talks faster, and a program that sends what was said elsewhere."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +46,7 @@ class Sizes:
     """Turns that are compacted, rounds, and turns that arrive in each while nothing else happens."""
 
     turns: int = 1_000
-    rounds: int = 5
+    rounds: int = 9
     arriving: int = 400
 
 
@@ -53,10 +55,21 @@ QUICK = Sizes(turns=120, rounds=1, arriving=20)
 
 @dataclass(frozen=True, slots=True)
 class _Timed:
+    """Seconds of a compaction, of it and of embedding its summaries behind it, and of embedding its sentences."""
+
     seconds: float
+    searchable_s: float
     embedding_s: float
     sentences: int
     done: Compaction
+
+
+@dataclass(frozen=True, slots=True)
+class _Busy:
+    """Seconds of storing each turn that arrived during a compaction, and of the compaction."""
+
+    arrivals: list[float]
+    seconds: float
 
 
 def measured(data: Sequence[DataSet], config: Config, folder: Path, sizes: Sizes, progress: Progress) -> dict[str, Any]:
@@ -65,7 +78,8 @@ def measured(data: Sequence[DataSet], config: Config, folder: Path, sizes: Sizes
     _store(turns, replace(config, db_path=original), progress)
     timed: list[_Timed] = []
     quiet: list[list[float]] = []
-    busy: list[list[float]] = []
+    talks: list[_Busy] = []
+    loads: list[_Busy] = []
     folds: dict[str, Any] = {}
     for number in range(sizes.rounds):
         with _copy(original, config, folder) as memory:
@@ -73,13 +87,18 @@ def measured(data: Sequence[DataSet], config: Config, folder: Path, sizes: Sizes
             folds = facts_of_folds(compacted(memory, _USER))
         with _copy(original, config, folder) as memory:
             texts = conversation(sizes.arriving, seed=number + 2)
-            quiet.append(_arrivals(memory, texts, None))
-            busy.append(_while_compacting(memory, texts))
+            _arrivals(memory, texts[:1], _TALK_PAUSE_S)
+            talks.append(_while_compacting(memory, texts[1:], _TALK_PAUSE_S))
+        with _copy(original, config, folder) as memory:
+            quiet.append(_arrivals(memory, texts, _LOAD_PAUSE_S))
+            loads.append(_while_compacting(memory, texts, _LOAD_PAUSE_S))
         progress(number + 1, sizes.rounds)
     return {
         "compaction_to_embedding_its_sentences": _cost(timed),
         "facts_kept_by_folds_there": folds,
-        "ingest_p99_during_compaction": _ingest(quiet, busy),
+        "compaction_during_a_talk_to_embedding": _beside(timed, talks, MOST_OF_AN_EMBEDDING),
+        "compaction_under_load_to_embedding": _beside(timed, loads),
+        "ingest_p99_during_compaction": _ingest(quiet, [each.arrivals for each in loads]),
     }
 
 
@@ -95,8 +114,9 @@ def _timed(memory: Memory, turns: Sequence[Said], *, embed_first: bool) -> _Time
     done = memory.compact(user=_USER, session=SESSION)
     seconds = time.perf_counter() - started
     memory.wait()
+    searchable_s = time.perf_counter() - started
     embedding_s = embedding_s or _seconds(memory.embedder, sentences)
-    return _Timed(seconds, embedding_s, len(sentences), done)
+    return _Timed(seconds, searchable_s, embedding_s, len(sentences), done)
 
 
 def _seconds(embedder: Embedder, sentences: Sequence[str]) -> float:
@@ -111,6 +131,7 @@ def _cost(timed: Sequence[_Timed]) -> dict[str, Any]:
         statistics.median(each.seconds / each.embedding_s for each in timed),
         MOST_OF_AN_EMBEDDING,
         of_each_round=[round(each.seconds / each.embedding_s, 4) for each in timed],
+        and_embedding_its_summaries=round(statistics.median(each.searchable_s / each.embedding_s for each in timed), 4),
         compacting_s=round(statistics.median(each.seconds for each in timed), 3),
         embedding_s=round(statistics.median(each.embedding_s for each in timed), 3),
         turns=first.done.turns,
@@ -120,38 +141,57 @@ def _cost(timed: Sequence[_Timed]) -> dict[str, Any]:
     )
 
 
+def _beside(timed: Sequence[_Timed], busy: Sequence[_Busy], most: float | None = None) -> dict[str, Any]:
+    """The same of compactions while turns arrived, which are embedded too."""
+    ratios = [beside.seconds / alone.embedding_s for alone, beside in zip(timed, busy, strict=True)]
+    more = {
+        "of_each_round": [round(ratio, 4) for ratio in ratios],
+        "compacting_s": round(statistics.median(each.seconds for each in busy), 3),
+        "turns_arriving": sum(len(each.arrivals) for each in busy),
+    }
+    median = statistics.median(ratios)
+    return {"value": round(median, 4), **more} if most is None else figures.at_most(median, most, **more)
+
+
 # ── storing turns meanwhile ──────────────────────────────────────────────────────────────────────────────────────
 
 
-def _arrivals(memory: Memory, texts: Iterable[str], until: threading.Event | None) -> list[float]:
+def _arrivals(
+    memory: Memory, texts: Iterable[str], pause_s: float, until: threading.Event | None = None
+) -> list[float]:
     """Seconds of storing each turn, at an even pace; all of them, or as many as arrive until something is done."""
     seconds: list[float] = []
     for text in texts:
         started = time.perf_counter()
         memory.ingest(text, user=_USER, session="beside")
         seconds.append(time.perf_counter() - started)
-        if until is not None and until.is_set():
+        if until is None:
+            time.sleep(pause_s)
+        elif until.wait(pause_s):
             break
-        time.sleep(_PAUSE_S)
     return seconds
 
 
-def _while_compacting(memory: Memory, texts: Sequence[str]) -> list[float]:
+def _while_compacting(memory: Memory, texts: Sequence[str], pause_s: float) -> _Busy:
     memory.wait()
     done = threading.Event()
+    took: list[float] = []
 
     def compact() -> None:
+        started = time.perf_counter()
         try:
             memory.compact(user=_USER, session=SESSION)
+            took.append(time.perf_counter() - started)
         finally:
             done.set()
 
     thread = threading.Thread(target=compact, name="libravdb-bench-compaction")
     thread.start()
     try:
-        return _arrivals(memory, cycle(texts), done)
+        arrivals = _arrivals(memory, cycle(texts), pause_s, done)
     finally:
         thread.join()
+    return _Busy(arrivals, took[0])
 
 
 def _ingest(quiet: Sequence[Sequence[float]], busy: Sequence[Sequence[float]]) -> dict[str, Any]:

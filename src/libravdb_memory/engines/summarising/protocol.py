@@ -14,12 +14,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Protocol
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Protocol
 
 from libravdb_memory.compact.views import View, shown
 from libravdb_memory.errors import InvalidInputError
 from libravdb_memory.tokens import TokenCounter, share_of
+
+if TYPE_CHECKING:
+    from libravdb_memory.compact.preserve import Vector
 
 OVERLONG = 4
 
@@ -33,13 +36,15 @@ def never() -> bool:
 class SummaryRequest:
     """`turns` are sanitised, in order, each with who spoke; `prior` is what earlier summaries said.
 
-    `tokens` is the most that the summary may cost, `density` the most as a share of what the turns cost.
+    `tokens` is the most that the summary may cost, `density` the most as a share of what the turns cost. `topic` is
+    what the turns are about together, as a direction in the space of recall, where that is known.
     """
 
     turns: tuple[View, ...]
     prior: str
     tokens: int
     density: float
+    topic: Vector | None = field(default=None, compare=False)
 
     def __post_init__(self) -> None:
         if not any(turn.text.strip() for turn in self.turns):
