@@ -24,7 +24,7 @@ from libravdb_memory.gathering import Source
 from libravdb_memory.ingest.turns import turn_of
 from libravdb_memory.masking import Masking
 from libravdb_memory.model import Record
-from libravdb_memory.namespaces import dreams_of, guidance_of, history_of, summaries_of
+from libravdb_memory.namespaces import GLOBAL, dreams_of, guidance_of, history_of, summaries_of
 from libravdb_memory.recall import SHORTENED, Recall, Recalled, Remembered
 from libravdb_memory.receipts import Receipt, ReceiptLog, hash_of
 from libravdb_memory.retrieve import temporal
@@ -332,7 +332,7 @@ def _sources(request: Request, asked: str) -> Sequence[Source]:
         return (Source(dreams_of(request.namespace), "dream", "user"),)
     return (
         Source(history_of(request.namespace), "history", "user"),
-        Source("global", "global", "global"),
+        Source(GLOBAL, "global", "global"),
         _LORE,
         _summaries(request),
     )

@@ -15,7 +15,15 @@ from libravdb_memory import lineage, notes, sessions
 from libravdb_memory.copies import collections_of, copies_of_session, copies_of_turn
 from libravdb_memory.excluding import Excluding
 from libravdb_memory.model import Record
-from libravdb_memory.namespaces import dreams_of, guidance_of, history_of, namespace_of, states_of, summaries_of
+from libravdb_memory.namespaces import (
+    dreams_of,
+    guidance_of,
+    history_of,
+    namespace_of,
+    states_of,
+    summaries_of,
+    summarised_namespace_of,
+)
 from libravdb_memory.receipts import ReceiptLog
 from libravdb_memory.shards import shard_key
 from libravdb_memory.store.paging import every
@@ -65,6 +73,18 @@ class Forgetting:
         """What hosts copied from a turn that is not there itself."""
         copied = copies_of_turn(self._store, namespace, session, turn_id)
         return self._store.erase(Selection(keys=tuple(map(_key, copied))))
+
+    def beside(self, record: Record) -> Erasure:
+        """What is no turn: a rule, a dream, what a host put there; or a summary, with all above it and those told of
+        it. The turns that they were made from stay."""
+        with self._excluding.erasing():
+            namespace = summarised_namespace_of(record.collection)
+            if namespace is None:
+                return self._erase(_Doomed(Selection(keys=(_key(record),)), (record.text,)))
+            above = lineage.ancestors(self._store, [_key(record)]) | {_key(record)}
+            keys = above | _told_of(self._store, namespace, record.group, above)
+            gone = [found for key in keys if (found := self._store.get(key)) is not None]
+            return self._erase(_Doomed(Selection(keys=tuple(keys)), tuple(each.text for each in gone)))
 
     def session(self, namespace: str, session: str) -> Erasure:
         collections = (history_of(namespace), summaries_of(namespace), guidance_of(namespace), states_of(namespace))

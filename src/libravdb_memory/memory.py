@@ -612,6 +612,14 @@ class Memory:
         self._indexer.notify()
         return gone
 
+    def erase_beside(self, record: Record) -> Erasure:
+        """Erase for good what is no turn: a summary with all above it, a rule, a dream, what a host put there; and
+        every receipt that quotes it. Turns stay, and what was made from them may be made from them again."""
+        self._refuse_closed()
+        gone = self._forgetting.beside(record)
+        self._indexer.notify()
+        return gone
+
     def quoting(self, selection: Selection, texts: Iterable[str] = (), patience_s: float = 0.15) -> tuple[int, bool]:
         """How many receipts hold anything of these keys and groups, or of these texts, and would go with them; as far
         as they could be read in that time, and whether all were."""

@@ -10,9 +10,12 @@ from libravdb_memory.errors import InvalidInputError
 
 DEFAULT_SESSION = "default"
 MAX_NAME_BYTES = 512
+GLOBAL = "global"
+"""The collection of what hosts put there for everybody."""
 _HISTORY = "history:"
 _SUMMARIES = "summary:"
 _GUIDANCE = "elevated:user:"
+_DREAMS = "dream:"
 
 
 def resolve_namespace(
@@ -54,7 +57,7 @@ def states_of(namespace: str) -> str:
 
 def dreams_of(namespace: str) -> str:
     """The collection of dream memory; never part of ordinary recall."""
-    return f"dream:{namespace}"
+    return _DREAMS + namespace
 
 
 def namespace_of(collection: str) -> str | None:
@@ -69,6 +72,11 @@ def summarised_namespace_of(collection: str) -> str | None:
 def guided_namespace_of(collection: str) -> str | None:
     """Whose rules a collection holds, if it holds any."""
     return collection.removeprefix(_GUIDANCE) if collection.startswith(_GUIDANCE) else None
+
+
+def dreaming_namespace_of(collection: str) -> str | None:
+    """Whose dreams a collection holds, if it holds any."""
+    return collection.removeprefix(_DREAMS) if collection.startswith(_DREAMS) else None
 
 
 def check_place(collection: str, group: str) -> None:

@@ -14,7 +14,7 @@ import json
 import threading
 import time
 import zlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field
 from itertools import islice
 from typing import Any, cast
@@ -26,7 +26,13 @@ from libravdb_memory.assemble.tail import TailTurn
 from libravdb_memory.errors import AmbiguousIdError, NotFoundError
 from libravdb_memory.gate.echo import Fingerprint, fingerprint
 from libravdb_memory.model import Draft, Record
-from libravdb_memory.namespaces import guided_namespace_of, namespace_of, summarised_namespace_of
+from libravdb_memory.namespaces import (
+    GLOBAL,
+    dreaming_namespace_of,
+    guided_namespace_of,
+    namespace_of,
+    summarised_namespace_of,
+)
 from libravdb_memory.store.forking import abandon_in_children
 from libravdb_memory.store.protocol import Key, Put, Remove, Selection, Store
 from libravdb_memory.tokens import TokenCounter
@@ -203,7 +209,8 @@ class ReceiptLog:
         read once, whatever goes."""
         self.flush()
         words = {same_text(text) for text in texts if text.strip()}
-        for namespace, lost in _lost(erased).items():
+        everybody = [info.name.removeprefix(_PREFIX) for info in self._store.collections(_PREFIX)]
+        for namespace, lost in _lost(erased, everybody).items():
             for receipt in self._all(namespace, newest_first=True):
                 yield Key(_PREFIX + namespace, receipt.id) if lost.concerns(receipt) or _holds(receipt, words) else None
 
@@ -269,10 +276,12 @@ def _injected(receipt: Receipt, assembly: Assembly) -> _Injected:
     return _Injected(same_text(receipt.prompt), "\n\n".join(texts))
 
 
-def _namespace_behind(collection: str) -> str | None:
-    """Whose turns a collection holds, or summaries or rules made from them."""
-    readings = (namespace_of, summarised_namespace_of, guided_namespace_of)
-    return next((name for reading in readings if (name := reading(collection)) is not None), None)
+def _shown_to(collection: str, everybody: Sequence[str]) -> Sequence[str]:
+    """In whose prompts the records of a collection may stand."""
+    if collection == GLOBAL:
+        return everybody
+    readings = (namespace_of, summarised_namespace_of, guided_namespace_of, dreaming_namespace_of)
+    return [name for reading in readings if (name := reading(collection)) is not None]
 
 
 def _candidates(offer: Offer) -> tuple[Candidate, ...]:
@@ -295,20 +304,23 @@ class _Lost:
         return not self.records.isdisjoint(quoted) or any(session in self.sessions for session, _ in quoted)
 
 
-def _lost(erased: Selection) -> dict[str, _Lost]:
+def _lost(erased: Selection, everybody: Sequence[str]) -> dict[str, _Lost]:
     """By namespace."""
     found: dict[str, _Lost] = {}
 
-    def of(collection: str) -> _Lost:
-        namespace = _namespace_behind(collection)
-        return _Lost() if namespace is None else found.setdefault(namespace, _Lost())
+    def of(collection: str) -> Iterator[_Lost]:
+        for namespace in _shown_to(collection, everybody):
+            yield found.setdefault(namespace, _Lost())
 
     for key in erased.keys:
-        of(key.collection).records.add((key.group, key.id))
+        for lost in of(key.collection):
+            lost.records.add((key.group, key.id))
     for collection, session in erased.groups:
-        of(collection).sessions.add(session)
+        for lost in of(collection):
+            lost.sessions.add(session)
     for collection in erased.collections:
-        of(collection).everything = True
+        for lost in of(collection):
+            lost.everything = True
     return found
 
 

@@ -5,12 +5,11 @@ Law: what goes is what `Memory.erase` takes, here as anywhere: turns, all that w
 
 from __future__ import annotations
 
-from libravdb_memory import lineage
 from libravdb_memory.errors import NotFoundError
 from libravdb_memory.model import Record
 from libravdb_memory.serve import epochs
 from libravdb_memory.serve.service import Service
-from libravdb_memory.store.protocol import Erasure, Key, Selection, Store
+from libravdb_memory.store.protocol import Erasure, Key
 
 NOTHING_GONE = Erasure(0, 0, 0)
 
@@ -46,12 +45,6 @@ def _erased(service: Service, namespace: str, session: str | None = None, turn_i
 
 def _sum(one: Erasure, other: Erasure) -> Erasure:
     return Erasure(one.records + other.records, one.edges + other.edges, one.vectors + other.vectors)
-
-
-def erase_summary(store: Store, record: Record) -> None:
-    """A summary and all above it; what it covers is uncovered again."""
-    above = lineage.ancestors(store, [key_of(record)])
-    store.erase(Selection(keys=(key_of(record), *above)))
 
 
 def key_of(record: Record) -> Key:

@@ -70,6 +70,65 @@ def test_deleted_from_the_index_of_turns_a_turn_stays(call: Call, speak: Call, l
     assert listed("session:s1") == {"s1:after-turn:0": DURABLE}
 
 
+def quoting(service: Service, text: str) -> list[str]:
+    """Receipts of anybody that offered this text to a prompt."""
+    receipts = [each for user in ("ada", "bob") for each in service.memory.receipts(user=user)]
+    offers = {each.id: (*each.offer.elevated, *each.offer.recalled, *each.offer.recovered) for each in receipts}
+    return [name for name, items in offers.items() if any(text in item.text for item in items)]
+
+
+def asked(service: Service, prompt: str, user: str = "ada") -> None:
+    service.memory.context(prompt, user=user, session="s1", budget=2000)
+
+
+def test_a_deleted_rule_takes_the_receipts_that_quote_it(call: Call, converse: Call, service: Service) -> None:
+    service.memory.ingest("Never deploy the importer on Fridays.", user="ada", session="s1", id="rule")
+    converse(60)
+    call("compact_session", sessionId="s1", userId="ada", force=True)
+    (rule,) = service.memory.guidance(user="ada").rules
+    asked(service, "May I deploy the importer?")
+    asked(service, "What about oranges?", user="bob")
+    assert len(quoting(service, "on Fridays")) == 1
+    call("delete", collection="elevated:user:ada", id=rule.id)
+    assert quoting(service, "on Fridays") == []
+    assert len(service.memory.receipts(user="bob")) == 1
+
+
+def test_a_deleted_summary_takes_the_receipts_that_quote_it(
+    call: Call, converse: Call, listed: Call, service: Service
+) -> None:
+    converse(60)
+    call("compact_session", sessionId="s1", userId="ada", force=True)
+    assert service.memory.wait(30)
+    for text in listed("session_summary:s1").values():
+        asked(service, text)
+    shown = [name for name, text in listed("session_summary:s1").items() if quoting(service, text)]
+    assert shown
+    for name in shown:
+        call("delete", collection="session_summary:s1", id=name)
+    assert service.memory.receipts(user="ada") == ()
+
+
+def test_a_deleted_dream_or_global_record_takes_the_receipts_of_everybody_who_was_shown_it(
+    call: Call, service: Service
+) -> None:
+    call("insert_text", collection="global", id="a", text="The office in Lisbon closes at seven in the evening.")
+    entry = {"text": "The lamps sail to Lisbon at night.", "score": 0.9, "recallCount": 5, "uniqueQueries": 4}
+    call("promote_dream_entries", userId="ada", sourceDoc="DREAMS.md", entries=[entry])
+    (dream,) = call("list_collection", collection="dream:ada")["results"]
+    assert service.memory.wait(30)
+    for user in ("ada", "bob"):
+        asked(service, "When does the office in Lisbon close?", user)
+    asked(service, "What did I dream about lamps?")
+    assert len(quoting(service, "closes at seven")) == 2
+    assert len(quoting(service, "lamps sail")) == 1
+    call("delete", collection="dream:ada", id=dream["id"])
+    assert len(quoting(service, "closes at seven")) == 2
+    assert quoting(service, "lamps sail") == []
+    call("delete_batch", collection="global", ids=["a"])
+    assert quoting(service, "closes at seven") == []
+
+
 def test_what_the_daemon_keeps_cannot_be_deleted(ask: Call, service: Service) -> None:
     service.memory.load_document("RULES.md", "- Be kind.")
     for collection in ("authored:hard", "session_edge:s1", "session_state:s1", "_internal:lifecycle_journal"):

@@ -1,7 +1,8 @@
 """delete and delete_batch: what a client wants gone.
 
 Laws: a turn or a durable memory that is deleted is erased everywhere, with the copies of it and all that was made from
-it. Deleted from `turns:`, which is an index, it leaves the index only. What is not there counts as deleted.
+it; a summary with those above it; whatever it is, with the receipts that quote it. Deleted from `turns:`, which is an
+index, a turn leaves the index only. What is not there counts as deleted.
 """
 
 from __future__ import annotations
@@ -15,14 +16,13 @@ from libravdb_memory.errors import NotFoundError
 from libravdb_memory.gating import REPETITION
 from libravdb_memory.model import Record
 from libravdb_memory.namespaces import namespace_of
-from libravdb_memory.serve.erasing import erase_summary, erase_turn, key_of
+from libravdb_memory.serve.erasing import erase_turn, key_of
 from libravdb_memory.serve.fields import InvalidParamsError
 from libravdb_memory.serve.methods import Method, Result
 from libravdb_memory.serve.results.conversation import Done
 from libravdb_memory.serve.service import Service
 from libravdb_memory.serve.views import View, items_named, reach_of, session_in, turn_id_in, view_of
-from libravdb_memory.store.protocol import Selection, Unmark
-from libravdb_memory.summaries import is_summary
+from libravdb_memory.store.protocol import Unmark
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,10 +65,8 @@ _NOT_DELETED = {
 
 def _delete_record(service: Service, view: View, record: Record) -> None:
     namespace = namespace_of(record.collection)
-    if is_summary(record):
-        erase_summary(service.store, record)
-    elif namespace is None:
-        service.store.erase(Selection(keys=(key_of(record),)))
+    if namespace is None:
+        service.memory.erase_beside(record)
         if view.kind == "user":
             _erase_original(service, view.about, record)
     elif view.kind == "turns":
