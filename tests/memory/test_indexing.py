@@ -163,7 +163,7 @@ def test_what_may_come_later_is_embedded_after_what_may_not_once_it_need_not_wai
     each.say("late", "one")
     each.say("now", "two")
     assert each.next() == "two"
-    assert each.store.count_unembedded(each.store.spaces()[0]) == 1
+    assert each.embedded.empty()
     each.later = ()
     each.indexer.notify()
     assert each.next() == "one"
