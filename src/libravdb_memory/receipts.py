@@ -33,6 +33,7 @@ from libravdb_memory.namespaces import (
     namespace_of,
     summarised_namespace_of,
 )
+from libravdb_memory.shards import turn_of_rule
 from libravdb_memory.store.forking import abandon_in_children
 from libravdb_memory.store.protocol import Key, Put, Remove, Selection, Store
 from libravdb_memory.tokens import TokenCounter
@@ -75,27 +76,42 @@ class Replay:
 @dataclass(frozen=True, slots=True)
 class WhyNot:
     """Why a record is not in a prompt. `rejection` is None when it was never offered, or is in it after all. `session`
-    is that of the record, empty when it has none or was not offered."""
+    is that of the record, empty when it has none or was not offered. `rule` says what became of the rule that was kept
+    of the turn, where one was offered; `reason` ends with it."""
 
     record_id: str
     reason: str
     rejection: Rejection | None = None
     session: str = ""
+    rule: str = ""
 
 
 def why_not(assembly: Assembly, record: str, session: str | None = None) -> WhyNot:
     """`record` is an id or, where several sessions have that id, `session/id`."""
     rejections = {(each.session, each.id): each for each in reversed(assembly.rejections)}
-    items = {(each.session, each.id) for each in assembly.items}
-    offered = [place for place in (rejections.keys() | items) if _is_named(place, record, session)]
+    places = rejections.keys() | {(item.session, item.id) for item in assembly.items}
+    rule = next((place for place in places if _is_rule_of(place, record, session)), None)
+    kept = "" if rule is None else f"the rule kept of it {_fate(rejections.get(rule))}"
+    behind = kept and f"; {kept}"
+    offered = [place for place in places if _is_named(place, record, session)]
     if len(offered) > 1:
         raise AmbiguousIdError(record, len(offered), tuple(sorted(place[0] for place in offered)))
     if not offered:
-        return WhyNot(record, "it was not among the candidates of this question")
+        return WhyNot(record, f"it was not among the candidates of this question{behind}", rule=kept)
     of_session, record_id = offered[0]
     rejection = rejections.get(offered[0])
     reason = "it is in the prompt" if rejection is None else f"{rejection.reason}, margin {rejection.margin:g}"
-    return WhyNot(record_id, reason, rejection, of_session)
+    return WhyNot(record_id, reason + behind, rejection, of_session, kept)
+
+
+def _is_rule_of(place: tuple[str, str], record: str, session: str | None) -> bool:
+    of_session, name = place
+    turn = turn_of_rule(of_session, name)
+    return turn is not None and _is_named((of_session, turn), record, session)
+
+
+def _fate(rejection: Rejection | None) -> str:
+    return "is in the prompt" if rejection is None else f"is not: {rejection.reason}, margin {rejection.margin:g}"
 
 
 def _is_named(place: tuple[str, str], record: str, session: str | None) -> bool:

@@ -57,7 +57,16 @@ class Shard:
 
 
 def shard_key(namespace: str, session: str, turn_id: str) -> Key:
-    return Key(guidance_of(namespace), f"guidance:{session}:{turn_id}", session)
+    return Key(guidance_of(namespace), _begin(session) + turn_id, session)
+
+
+def turn_of_rule(session: str, rule_id: str) -> str | None:
+    """The id of the turn that states a rule; None of what is no rule of that session."""
+    return rule_id.removeprefix(_begin(session)) if rule_id.startswith(_begin(session)) else None
+
+
+def _begin(session: str) -> str:
+    return f"guidance:{session}:"
 
 
 # ── read again ───────────────────────────────────────────────────────────────────────────────────────────────────

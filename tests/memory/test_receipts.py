@@ -220,6 +220,23 @@ def test_every_reason_for_staying_out_is_named_with_its_margin(memory: Memory) -
     assert memory.why_not(name, inside).reason == "it is in the prompt"
 
 
+def test_a_turn_whose_rule_was_kept_is_not_told_of_without_it(memory: Memory) -> None:
+    rules = ["Never fly a drone near the herons.", "Never feed the herons " + "bread or rice or " * 80 + "crumbs."]
+    for number, text in enumerate(rules):
+        memory.ingest(text, user="ada", session="old", id=f"r{number}")
+    for number in range(60):
+        memory.ingest(f"Kiln {number} was fired for {number} hours at cone six.", user="ada", session="old")
+    assert memory.compact(user="ada", session="old").guidance == 2
+    assert memory.wait(30)
+    built = memory.context("may I fly a drone near herons?", user="ada", session="s", budget=500)
+    shown, kept_out = (memory.why_not(built.receipt.id, turn) for turn in ("r0", "old/r1"))
+    assert shown.rule == "the rule kept of it is in the prompt"
+    assert kept_out.rule.startswith("the rule kept of it is not: ")
+    assert shown.reason.endswith(f"; {shown.rule}") and kept_out.reason.endswith(f"; {kept_out.rule}")
+    assert memory.why_not(built.receipt.id, "guidance:old:r0").rule == ""
+    assert memory.why_not(built.receipt.id, "r0", session="s").rule == ""
+
+
 def test_receipts_of_a_session_are_those_of_no_other(memory: Memory) -> None:
     asked = [(session, memory.context("x", user="ada", session=session).receipt.id) for session in "abcab" * 30]
     of_b = [receipt for session, receipt in asked if session == "b"]

@@ -93,7 +93,7 @@ ELSEWHERE: dict[str, dict[str, Any]] = {
 @pytest.mark.parametrize(
     "name",
     """bootstrap_session ingest_message after_turn assemble_context memory_search memory_get memory_forget
-    memory_history memory_expand memory_compact""".split(),
+    memory_history memory_expand memory_guidance memory_compact""".split(),
 )
 def test_a_scoped_token_reaches_nothing_of_another(ask: Call, name: str, where: dict[str, str]) -> None:
     assert ask(name, {**ELSEWHERE.get(name, {}), **where}, OF_ADA)["error"]["code"] == DENIED

@@ -34,8 +34,8 @@ def test_every_method_has_a_sentence_a_schema_and_a_name_of_its_own() -> None:
     table = table_of(own.METHODS)
     expected = """health status metrics bootstrap_session ingest_message after_turn assemble_context
     reset_session link_session unlink_session promote_diary memory_search memory_get
-    memory_forget memory_history memory_expand memory_compact why why_not replay receipts rules_check verify backup
-    reindex"""
+    memory_forget memory_history memory_expand memory_guidance memory_compact why why_not replay receipts rules_check
+    verify backup reindex"""
     assert set(table) == set(expected.split())
     for method in table.values():
         assert method.summary.endswith(".") and json.dumps(json_schema(method.params))
@@ -184,6 +184,29 @@ def test_a_compacted_session_is_shown_and_expanded_to_the_exact_turns(call: Call
     rest = call("memory_expand", **ADA, id=summary["id"], after=page["cursor"])
     assert page["items"] + rest["items"] == below["items"]
     assert call("memory_compact", **ADA)["reason"]
+
+
+def test_the_rules_of_a_user_are_listed_with_why_they_are_kept(call: Call, ask: Call, service: Service) -> None:
+    said = ["Never deploy on Fridays.", "From now on answer in metric units."]
+    for number, text in enumerate(said):
+        call("ingest_message", **ADA, id=f"rule{number}", text=text)
+    talk(call, 120)
+    assert call("memory_guidance", **ADA) == {"rules": [], "cursor": None}
+    call("memory_compact", **ADA)
+    first = call("memory_guidance", userId="ada", limit=1)
+    rest = call("memory_guidance", userId="ada", after=first["cursor"])
+    rules = [*first["rules"], *rest["rules"]]
+    assert [(rule["turn"], rule["text"], rule["reason"]) for rule in rules] == [
+        ("rule0", said[0], "rule"),
+        ("rule1", said[1], "rule"),
+    ]
+    assert [rule["forEveryAnswer"] for rule in rules] == [False, True]
+    assert call("memory_guidance", **ADA)["rules"] == rules
+    assert call("memory_guidance", userId="ada", sessionId="s2")["rules"] == []
+    assert call("memory_guidance", userId="bob")["rules"] == []
+    assert ask("memory_guidance", {**ADA, "limit": 0})["error"]["code"] == -32602
+    call("memory_forget", **ADA, id="rule0")
+    assert [rule["turn"] for rule in call("memory_guidance", **ADA)["rules"]] == ["rule1"]
 
 
 def test_forgetting_takes_what_is_named_and_never_more(call: Call, ask: Call) -> None:

@@ -226,6 +226,7 @@ def talk(call: Script) -> None:
     call.both(
         "ingest_message", **ADA, id="t0", text="The login is password = 'hunter2Blue', I like Thursdays.", speaker="A"
     )
+    call("ingest_message", **ADA, id="rule", text="Never deploy on Fridays.")
     turns = [{"role": "user" if at % 2 else "assistant", "content": said(at)} for at in range(60)]
     assert call("after_turn", **ADA, messages=turns)["stored"] == 60
     assert call("after_turn", userId="ada", sessionId="s2", messages=turns[:2], advancementKey="k")["ids"]
@@ -233,6 +234,7 @@ def talk(call: Script) -> None:
     call.both("memory_compact", **ADA)
     (node, *_) = [entry for entry in call.both("memory_history", **ADA)["entries"] if entry["kind"] == "summary"]
     assert call.both("memory_expand", **ADA, id=node["id"])["items"]
+    assert call.both("memory_guidance", **ADA)["rules"]
     call("promote_diary", **ADA, sourceDoc="DREAMS.md", text=DIARY)
 
 

@@ -98,6 +98,8 @@ def render_why_not(found: WhyNot, receipt: Receipt, width: int, twin: str = "") 
         lines.append(_UNDER + clip(f"duplicate of {twin}", width - len(_UNDER)))
     if found.session:
         lines.append(_UNDER + click.style(f"session {harmless(found.session)}", dim=True))
+    if found.rule:
+        lines.append(_UNDER + harmless(found.rule))
     if found.rejection.parts:
         lines.append(_working(found.rejection.parts, width))
     return "\n".join(lines)

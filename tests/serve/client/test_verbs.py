@@ -30,6 +30,7 @@ VERBS = {
     "memory_get": "get",
     "memory_history": "history",
     "memory_expand": "expand",
+    "memory_guidance": "guidance",
     "memory_compact": "compact",
     "memory_forget": "forget",
 }

@@ -231,6 +231,7 @@ def looks(user: str, session: str) -> list[tuple[str, dict[str, Any]]]:
         ("search_text", {"collection": names[0], "text": "mango", "k": 9}),
         ("query_raw_session", {"sessionId": session, "text": "mango", "k": 9}),
         ("memory_history", {"userId": user, "sessionId": session}),
+        ("memory_guidance", {"userId": user, "sessionId": session}),
         ("list_lifecycle_journal", {"sessionId": session}),
         ("bootstrap_session", {"userId": user, "sessionId": session, "linkedKey": "agent:main:main"}),
     ]

@@ -140,6 +140,7 @@ class AsyncClient:
     get = _verb(verbs.get)
     history = _verb(verbs.history)
     expand = _verb(verbs.expand)
+    guidance = _verb(verbs.guidance)
     compact = _verb(verbs.compact)
     forget = _verb(verbs.forget)
     why = _verb(verbs.why)

@@ -175,6 +175,7 @@ class Client:
     get = _verb(verbs.get)
     history = _verb(verbs.history)
     expand = _verb(verbs.expand)
+    guidance = _verb(verbs.guidance)
     compact = _verb(verbs.compact)
     forget = _verb(verbs.forget)
     why = _verb(verbs.why)

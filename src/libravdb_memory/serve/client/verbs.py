@@ -194,6 +194,11 @@ def expand(
     return Job(ask("memory_expand", _wire(id=id, depth=depth, limit=limit, after=after, **whose)))
 
 
+def guidance(desk: Desk, *, limit: int = 200, after: str | None = None, **whose: Unpack[Whose]) -> Job[Result]:
+    """The rules of a user, or of one session, that are kept word by word."""
+    return Job(ask("memory_guidance", _wire(limit=limit, after=after, **whose)))
+
+
 def compact(desk: Desk, *, rebuild: bool = False, **whose: Unpack[Whose]) -> Job[Result]:
     """Cover the older turns of a session with summaries."""
     return _after_what_waits(desk, "memory_compact", _wire(rebuild=rebuild, **whose), _LONG_S)

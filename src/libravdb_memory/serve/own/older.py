@@ -1,4 +1,5 @@
-"""memory_history, memory_expand, memory_compact: old turns under summaries, and back to the exact turns."""
+"""memory_history, memory_expand, memory_guidance, memory_compact: old turns under summaries, back to the exact turns,
+and the rules that are kept of them."""
 
 from __future__ import annotations
 
@@ -6,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from libravdb_memory.serve import epochs
-from libravdb_memory.serve.forms import compaction_form, expansion_form, history_form
+from libravdb_memory.serve.forms import compaction_form, expansion_form, history_form, object_form
 from libravdb_memory.serve.methods import Method, Result
 from libravdb_memory.serve.own.where import Where, own_reach
 from libravdb_memory.serve.results import summaries as results
@@ -17,6 +18,12 @@ from libravdb_memory.serve.service import Service
 class Expand(Where):
     id: str = field(metadata={"help": "of a summary"})
     depth: int | None = field(default=None, metadata={"help": "stop so many levels below; to the turns otherwise"})
+    limit: int = field(default=200, metadata={"help": "how many at most"})
+    after: str | None = field(default=None, metadata={"help": "the cursor of the page before"})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Kept(Where):
     limit: int = field(default=200, metadata={"help": "how many at most"})
     after: str | None = field(default=None, metadata={"help": "the cursor of the page before"})
 
@@ -44,6 +51,13 @@ def memory_expand(service: Service, params: Expand) -> Result:
     )
 
 
+def memory_guidance(service: Service, params: Kept) -> Result:
+    session = params.given_session and epochs.current(service.store, params.namespace, params.session)
+    return object_form(
+        service.memory.guidance(user=params.namespace, session=session, limit=params.limit, after=params.after)
+    )
+
+
 def memory_compact(service: Service, params: Compact) -> Result:
     session = epochs.current(service.store, params.namespace, params.session)
     done = service.memory.compact(user=params.namespace, session=session, rebuild=params.rebuild)
@@ -66,6 +80,14 @@ METHODS: tuple[Method[Any], ...] = (
         "Read the exact turns below a summary.",
         reach=own_reach,
         result=results.Expansion,
+    ),
+    Method(
+        "memory_guidance",
+        Kept,
+        memory_guidance,
+        "List the rules of a user, or of one session, that are kept word by word, and why each is.",
+        reach=own_reach,
+        result=results.Guidance,
     ),
     Method(
         "memory_compact",

@@ -110,6 +110,28 @@ class Expansion(TypedDict):
     cursor: str | None
 
 
+class KeptRule(TypedDict):
+    """A rule in the words of its turn. `likeness` tells how like known guidance it is, where that is the reason."""
+
+    id: str
+    userId: str
+    sessionId: str
+    turn: str
+    text: str
+    ts: int
+    reason: str
+    likeness: float | None
+    forEveryAnswer: bool
+    speaker: str | None
+
+
+class Guidance(TypedDict):
+    """In the order in which they were kept."""
+
+    rules: list[KeptRule]
+    cursor: str | None
+
+
 class Declined(TypedDict):
     """Turns that were not summarised, or summaries that were not folded, and why."""
 
