@@ -86,8 +86,9 @@ def expand(
     store: Store, node: Node, *, depth: int | None = None, limit: int = 200, after: str | None = None
 ) -> Expansion:
     """The turns below a summary; or, with a depth, what lies so many levels below it."""
-    start = _cursor(after)
-    found = [placed for placed in _below(store, node, DEEPEST if depth is None else depth) if placed[0] > start]
+    below = _below(store, node, DEEPEST if depth is None else depth)
+    start = _start(after, below)
+    found = below[start:]
     page = found[:limit]
     items = tuple(node_of(record) if is_summary(record) else turn_of(record) for _, record in page)
     return Expansion(node, items, str(page[-1][0]) if len(found) > len(page) else None)
@@ -154,12 +155,14 @@ def _in_order(store: Store, namespace: str, records: Iterable[Record]) -> list[_
     return sorted(placed.values(), key=lambda item: (item[0], item[1].ref))
 
 
-def _cursor(after: str | None) -> int:
+def _start(after: str | None, below: Sequence[_Placed]) -> int:
+    """How many of these the pages before held. A cursor names the last of them, and there is more behind it."""
     if after is None:
-        return -1
-    if not (after.isascii() and after.isdecimal()):
-        raise InvalidInputError("after", f"{after!r} is no cursor of an expansion")
-    return int(after)
+        return 0
+    places = [str(place) for place, _ in below[:-1]]
+    if after not in places:
+        raise InvalidInputError("after", f"{after!r} is no cursor of this expansion")
+    return places.index(after) + 1
 
 
 def _too_deep(store: Store) -> StoreCorruptError:

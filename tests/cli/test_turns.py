@@ -192,7 +192,8 @@ def test_erase_takes_a_turn_a_session_or_a_user_and_nothing_else(cli: Run) -> No
     assert [cli("get", turn_id).code for turn_id in "abcde"] == [3, 0, 0, 0, 0]
     assert cli("erase", "--user", "ada", "--session", "s1", "-y").code == 0
     assert [cli("get", turn_id).code for turn_id in "bcde"] == [3, 0, 0, 0]
-    assert json.loads(cli("erase", "--user", "ada", "--yes", "--json").out)["records"] == 2
+    told = json.loads(cli("erase", "--user", "ada", "--yes", "--json").out)
+    assert (told["records"], told["turns"], told["summaries"], told["rules"], told["copies"]) == (2, 2, 0, 0, 0)
     assert [cli("get", turn_id).code for turn_id in "cde"] == [3, 3, 0]
 
 

@@ -75,6 +75,17 @@ def test_a_compaction_covers_what_lies_behind_the_tail_and_nothing_else(memory: 
     assert memory.verify().ok
 
 
+def test_a_page_goes_on_only_where_a_page_of_the_same_summary_ended(memory: Memory) -> None:
+    fill(memory, 60)
+    first, second, *_ = memory.compact(user="ada", session="s").summaries
+    cursor = memory.expand(first.id, limit=3).cursor
+    rest = memory.expand(first.id, after=cursor)
+    assert len(rest.items) == first.turns - 3 and rest.cursor is None
+    for foreign in (memory.expand(second.id, limit=1).cursor, "0", "-1", "", "x", "9" * 5000):
+        with pytest.raises(InvalidInputError, match="no cursor of this expansion"):
+            memory.expand(first.id, after=foreign)
+
+
 def test_compacting_again_changes_nothing(memory: Memory) -> None:
     fill(memory, 60)
     memory.compact(user="ada", session="s")

@@ -170,7 +170,7 @@ def erase(invocation: Invocation, turn_id: str | None, user: str | None, session
     with invocation.open_memory() as memory:
         erasure = memory.erase(turn_id, user=user, session=session)
     if invocation.as_json:
-        invocation.terminal.json(asdict(erasure))
+        invocation.terminal.json({**asdict(doomed), **asdict(erasure)})
     made = f", with {doomed.made} made from {'it' if doomed.turns == 1 else 'them'}" if doomed.made else ""
     invocation.terminal.words(f"erased {counted(doomed.turns, 'turn')}{made}")
     return OK
