@@ -616,6 +616,8 @@ class Memory:
         """Erase for good what is no turn: a summary with all above it, a rule, a dream, what a host put there; and
         every receipt that quotes it. Turns stay, and what was made from them may be made from them again."""
         self._refuse_closed()
+        if namespace_of(record.collection) is not None:
+            raise InvalidInputError("record", f"{record.id!r} is a turn: erase takes it, with what was made from it")
         gone = self._forgetting.beside(record)
         self._indexer.notify()
         return gone

@@ -30,6 +30,7 @@ def refusals(memory):  # and none may wait for a thread that is not there
         "context": lambda: memory.context("x", user="ada"),
         "documents": lambda: memory.documents(),
         "erase": lambda: memory.erase(user="ada"),
+        "erase_beside": lambda: memory.erase_beside(None),
         "expand": lambda: memory.expand("x"),
         "explain_gate": lambda: memory.explain_gate("x", user="ada"),
         "export": lambda: memory.export(io.StringIO()),

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import pytest
 from tests.serve.reference.conftest import Call
 
+from libravdb_memory.errors import InvalidInputError
+from libravdb_memory.namespaces import history_of
 from libravdb_memory.serve.service import Service
+from libravdb_memory.store.protocol import Key
 
 DURABLE = "I prefer green tea over coffee, every morning"
 
@@ -86,12 +90,21 @@ def test_a_deleted_rule_takes_the_receipts_that_quote_it(call: Call, converse: C
     converse(60)
     call("compact_session", sessionId="s1", userId="ada", force=True)
     (rule,) = service.memory.guidance(user="ada").rules
+    assert service.memory.wait(30)  # before that only the turn would be quoted, which stays
     asked(service, "May I deploy the importer?")
     asked(service, "What about oranges?", user="bob")
     assert len(quoting(service, "on Fridays")) == 1
     call("delete", collection="elevated:user:ada", id=rule.id)
     assert quoting(service, "on Fridays") == []
     assert len(service.memory.receipts(user="bob")) == 1
+
+
+def test_a_turn_is_never_taken_for_something_beside_it(converse: Call, service: Service) -> None:
+    converse(1)
+    (turn,) = service.store.page(history_of("ada")).records
+    with pytest.raises(InvalidInputError, match="is a turn"):
+        service.memory.erase_beside(turn)
+    assert service.store.get(Key(turn.collection, turn.id, turn.group)) == turn
 
 
 def test_a_deleted_summary_takes_the_receipts_that_quote_it(
