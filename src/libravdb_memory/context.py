@@ -34,7 +34,7 @@ from libravdb_memory.retrieve.query import keyword_share
 from libravdb_memory.retrieve.question import what_counts
 from libravdb_memory.retrieve.recovery import Standing, recovery_signals
 from libravdb_memory.retrieve.route import asks_for_the_whole, is_about_dreams
-from libravdb_memory.shards import EVERY_ANSWER
+from libravdb_memory.shards import EVERY_ANSWER, TAKES_BACK, mark_of, taken_back_by
 from libravdb_memory.store.protocol import AllOf, Covered, Equals, Filter, Key, Not, Store
 from libravdb_memory.summaries import is_summary, node_of
 from libravdb_memory.tailing import newest_records, tail_turns
@@ -48,6 +48,8 @@ _RECALLED_TIERS = frozenset({"elevated", "recalled", "recovered"})
 _RECALLED, _MOST_RECALLED, _TOKENS_EACH = 48, 128, 60
 _RECOVERED = 10
 _GUIDANCE = 64
+_CHANGES = 256
+"""Of what takes rules back: it comes with its rule, whatever a prompt is about."""
 _MASKED_AT_EACH_END = 50_000
 """Characters of a prompt too long to be looked through for secrets as a whole. Far more than are kept of it, so that
 none is cut in two where it is kept."""
@@ -190,7 +192,7 @@ class ContextBuilder:
             hard=rules.hard,
             soft=rules.soft,
             turns=() if request.mode == "own" and window.messages else turns,  # there the kept messages are the tail
-            elevated=_candidates(guidance, request.session),
+            elevated=_guiding(guidance, request.session),
             recalled=_candidates(ranked[:wanted], request.session, shown),
             recovered=_candidates(ranked[wanted:], request.session, shown) if weak else (),
             visible=visible,
@@ -222,26 +224,39 @@ class ContextBuilder:
 
     def _guidance(self, request: Request, asked: str, recalled: Recalled) -> tuple[Remembered, ...]:
         """The nearest rules, by meaning and by the words they share with the prompt, and in turn with them those for
-        every answer, so that neither kind crowds out the other."""
+        every answer, so that neither kind crowds out the other; and what takes any of them back."""
         collection, vector, scores = guidance_of(request.namespace), recalled.vector, dict[int, float]()
         if vector is not None:
             scores = {hit.ref: hit.score for hit in self._store.search_vectors(collection, vector, _GUIDANCE).hits}
         lasting = self._store.page(
             collection, where=Equals(f"metadata.{EVERY_ANSWER}", True), limit=_GUIDANCE, newest_first=True
         )
-        lacking = [record.ref for record in lasting.records if record.ref not in scores]
+        rules = dict(self._store.fetch([*scores, *(each.ref for each in lasting.records)]))
+        rules |= self._taking_back(collection, rules.values())
+        lacking = [ref for ref in rules if ref not in scores]
         scores |= dict.fromkeys(lacking, 0.0)
         if vector is not None:
             scores |= self._store.similarities(collection, vector, lacking)
         source = Source(collection, "guidance", "user")
         found = [
             Remembered(record, source, *self._guidance_score(asked, record, scores[ref]))
-            for ref, record in self._store.fetch(list(scores)).items()
+            for ref, record in rules.items()
         ]
         found.sort(key=lambda item: (-item.score, -item.record.ref))
         general = [item for item in found if item.record.metadata.get(EVERY_ANSWER) is True]
         topical = [item for item in found if item.record.metadata.get(EVERY_ANSWER) is not True]
         return _in_turn(general, topical)
+
+    def _taking_back(self, collection: str, rules: Iterable[Record]) -> dict[int, Record]:
+        """What takes back any of these rules, and what takes that back, by ref."""
+        are_changes = Not(Equals(f"metadata.{TAKES_BACK}", None))
+        changes = self._store.page(collection, where=are_changes, limit=_CHANGES, newest_first=True).records
+        found: dict[int, Record] = {}
+        marks = {mark_of(rule.id) for rule in rules}
+        while fresh := [each for each in changes if each.ref not in found and marks & taken_back_by(each)]:
+            found |= {each.ref: each for each in fresh}
+            marks |= {mark_of(each.id) for each in fresh}
+        return found
 
     def _guidance_score(self, prompt: str, record: Record, cosine: float) -> tuple[float, dict[str, float]]:
         """Similarity, raised by the prompt's keywords that a rule holds; just over the bound for one that applies to
@@ -369,6 +384,18 @@ def _candidate(item: Remembered, session: str, covers_visible: bool) -> Candidat
         covers_from=node_of(item.record).first if is_summary(item.record) else "",
         covers_visible=covers_visible,
         place=item.record.ref,
+    )
+
+
+def _guiding(items: Sequence[Remembered], session: str) -> tuple[Candidate, ...]:
+    """Each rule with the ids of those that take it back."""
+    by_mark: dict[str, list[str]] = {}
+    for item in items:
+        for mark in taken_back_by(item.record):
+            by_mark.setdefault(mark, []).append(item.record.id)
+    return tuple(
+        replace(candidate, taken_back_by=tuple(by_mark.get(mark_of(candidate.id), ())))
+        for candidate in _candidates(items, session)
     )
 
 

@@ -46,7 +46,7 @@ from libravdb_memory.ingest.deontic import scan
 from libravdb_memory.ingest.turns import turn_of
 from libravdb_memory.model import Record, Turn
 from libravdb_memory.namespaces import namespace_of
-from libravdb_memory.shards import Shard
+from libravdb_memory.shards import Shard, mark_of, shard_key
 from libravdb_memory.tokens import TokenCounter
 
 if TYPE_CHECKING:
@@ -76,6 +76,15 @@ def bundled_weights() -> Weights:
         words = WordWeights(made["hashes"], made["weights"])
         words_bias, vector_bias = made["biases"].tolist()
         return Weights(words, words_bias, tuple(made["vector"].tolist()), vector_bias, str(made["space"]))
+
+
+@dataclass(frozen=True, slots=True)
+class _Known:
+    """A rule that is kept already, or will be."""
+
+    id: str
+    ts: int
+    text: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -210,31 +219,42 @@ class Elevation:
 
     def _with_changes(self, records: Sequence[Record], kept: Mapping[str, Shard | None]) -> Iterator[Shard | None]:
         """What was kept of the turns that were read, in order, and what takes any of it back, or an older rule."""
-        before: list[tuple[int, str]] | None = None
-        here: list[str] = []
+        before: list[_Known] | None = None
+        here: list[_Known] = []
         for record in records:
             shard = kept.get(record.id)
-            if shard is None and record.id in kept and (found := changes_in(turn_of(record).text)):
+            namespace = namespace_of(record.collection) or ""
+            own_id = shard_key(namespace, record.group, record.id).id
+            if record.id in kept and (found := changes_in(turn_of(record).text)):
                 if before is None:
-                    before = [(rule.ts, rule.text) for rule in self._rules_of(namespace_of(record.collection) or "")]
-                earlier = [text for ts, text in before if ts <= record.ts]
-                shard = self._taking_back(turn_of(record), found, [*earlier, *here])
+                    before = [_Known(rule.id, rule.ts, rule.text) for rule in self._rules_of(namespace)]
+                earlier = [rule for rule in before if rule.ts <= record.ts and rule.id != own_id]
+                shard = self._taking_back(turn_of(record), shard, found, [*earlier, *here])
             if shard is not None:
-                here.append(shard.text)
+                here.append(_Known(own_id, shard.ts, shard.text))
             yield shard
 
-    def _taking_back(self, turn: Turn, found: Sequence[Change], rules: Sequence[str]) -> Shard | None:
-        subjects = [subject(rule) for rule in rules]
-        spans = [
-            change.span
+    def _taking_back(
+        self, turn: Turn, shard: Shard | None, found: Sequence[Change], rules: Sequence[_Known]
+    ) -> Shard | None:
+        """What is kept of a turn that may change earlier rules. One that states a rule too stays as it is, and says
+        which it takes back."""
+        subjects = [subject(rule.text) for rule in rules]
+        about = {
+            change.span: self._rules_meant(turn.text[slice(*change.span)], change, rules, subjects)
             for each in found
             for change in self._by_clause(turn.text, each)
-            if self._is_about(turn.text[slice(*change.span)], change, rules, subjects)
-        ]
+        }
+        spans = [span for span, meant in about.items() if meant]
         if not spans:
-            return None
+            return shard
+        marks = tuple(sorted({mark_of(rule.id) for meant in about.values() for rule in meant}))
+        if shard is not None:
+            return replace(shard, takes_back=marks)
         text = shard_text(turn.text, spans, self._settings.guidance_tokens, self._counter)
-        return Shard(turn.id, turn.session, text, turn.ts, _ROLE_WEIGHT["user"], "takes back a rule", turn.speaker)
+        reason: Reason = "takes back a rule"
+        stability = _ROLE_WEIGHT["user"]
+        return Shard(turn.id, turn.session, text, turn.ts, stability, reason, turn.speaker, takes_back=marks)
 
     def _by_clause(self, text: str, change: Change) -> Sequence[Change]:
         """Of a long sentence the clauses that change something, each by its own words: all of them together share some
@@ -247,21 +267,25 @@ class Elevation:
             for found in changes_in(text[start:end])
         ]
 
-    def _is_about(self, said: str, change: Change, rules: Sequence[str], subjects: Sequence[frozenset[str]]) -> bool:
-        shares = shared(change, subjects)
-        if max(shares, default=0.0) >= ENOUGH:
-            return True
-        maybe = [rule for rule, share in zip(rules, shares, strict=True) if share > 0.0][-_COMPARED:]
+    def _rules_meant(
+        self, said: str, change: Change, rules: Sequence[_Known], subjects: Sequence[frozenset[str]]
+    ) -> Sequence[_Known]:
+        """The rules that a change is about: by its words, or else by its meaning."""
+        shares = list(zip(rules, shared(change, subjects), strict=True))
+        if by_words := [rule for rule, share in shares if share >= ENOUGH]:
+            return by_words
+        maybe = [rule for rule, share in shares if share > 0.0][-_COMPARED:]
         if not maybe:
-            return False
+            return ()
         from libravdb_memory.compact.preserve import unit_rows
 
         try:
-            rows = unit_rows(self._sentence_vectors([said, *maybe]))
+            rows = unit_rows(self._sentence_vectors([said, *(rule.text for rule in maybe)]))
         except EngineError as error:
             _log.warning("what takes back a rule is told by its wording only: %s", error)
-            return False
-        return float((rows[1:] @ rows[0]).max()) >= SAME_MEANING
+            return ()
+        alike = rows[1:] @ rows[0]
+        return [rule for rule, cosine in zip(maybe, alike, strict=True) if cosine >= SAME_MEANING]
 
     # ── what a model adds ────────────────────────────────────────────────────────────────────────────────────────
 

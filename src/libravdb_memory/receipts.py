@@ -386,7 +386,7 @@ def _unpacked(record: Record) -> Receipt:
 
 def _offer(form: dict[str, Any]) -> Offer:
     def candidates(name: str) -> tuple[Candidate, ...]:
-        return tuple(Candidate(**item) for item in cast(list[dict[str, Any]], form[name]))
+        return tuple(map(_candidate, cast(list[dict[str, Any]], form[name])))
 
     def rules(name: str) -> tuple[Rule, ...]:
         return tuple(Rule(**item) for item in cast(list[dict[str, Any]], form[name]))
@@ -401,6 +401,10 @@ def _offer(form: dict[str, Any]) -> Offer:
         recovered=candidates("recovered"),
         visible=frozenset(form["visible"]),
     )
+
+
+def _candidate(form: dict[str, Any]) -> Candidate:
+    return Candidate(**form | {"taken_back_by": tuple(form.get("taken_back_by", ()))})
 
 
 def _turn(form: dict[str, Any]) -> TailTurn:

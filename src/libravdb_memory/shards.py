@@ -1,7 +1,11 @@
-"""A rule of a conversation as it is kept: word by word, at an address that follows from its turn's; and read again."""
+"""A rule of a conversation as it is kept: word by word, at an address that follows from its turn's; and read again.
+
+What takes back another rule says which by a mark, from which nobody can tell the address of a rule that was erased.
+"""
 
 from __future__ import annotations
 
+import hashlib
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -15,6 +19,8 @@ if TYPE_CHECKING:
 
 EVERY_ANSWER = "for_every_answer"
 """Metadata of a rule that applies whatever a question is about."""
+TAKES_BACK = "takes_back"
+"""Metadata of what takes back other rules: their marks."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +36,8 @@ class Shard:
     speaker: str | None = None
     likeness: float | None = None
     """To known guidance, of what was not read as a rule."""
+    takes_back: tuple[str, ...] = ()
+    """The marks of the rules that it takes back."""
 
     @property
     def for_every_answer(self) -> bool:
@@ -49,6 +57,8 @@ class Shard:
         }
         if self.for_every_answer:
             metadata[EVERY_ANSWER] = True
+        if self.takes_back:
+            metadata[TAKES_BACK] = list(self.takes_back)
         if self.likeness is not None:
             metadata["guidance_likeness"] = round(self.likeness, 3)
         if self.speaker:
@@ -63,6 +73,16 @@ def shard_key(namespace: str, session: str, turn_id: str) -> Key:
 def turn_of_rule(session: str, rule_id: str) -> str | None:
     """The id of the turn that states a rule; None of what is no rule of that session."""
     return rule_id.removeprefix(_begin(session)) if rule_id.startswith(_begin(session)) else None
+
+
+def mark_of(rule_id: str) -> str:
+    return hashlib.sha256(rule_id.encode()).hexdigest()[:16]
+
+
+def taken_back_by(record: Record) -> frozenset[str]:
+    """The marks of the rules that this one takes back."""
+    marks = record.metadata.get(TAKES_BACK)
+    return frozenset(mark for mark in marks if isinstance(mark, str)) if isinstance(marks, list) else frozenset()
 
 
 def _begin(session: str) -> str:

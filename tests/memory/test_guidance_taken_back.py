@@ -17,6 +17,7 @@ from libravdb_memory.engines.hashed import HashedEmbedder
 from libravdb_memory.errors import ModelUnavailableError
 from libravdb_memory.model import Record
 from libravdb_memory.namespaces import guidance_of
+from libravdb_memory.shards import mark_of, taken_back_by
 from libravdb_memory.store.paging import every
 from libravdb_memory.tokens import EstimatingCounter
 
@@ -85,6 +86,39 @@ def test_what_takes_back_a_rule_is_kept_with_it_and_nothing_else_is(
     assert memory.verify().ok
     memory.compact(user="ada", session="s", rebuild=True)
     assert set(kept(memory)) == {RULE, CHANGE}
+
+
+@pytest.mark.parametrize("prompt", ["Write the parser.", "Are the tests of module 3 green?", "Indent it with tabs"])
+def test_a_rule_that_was_taken_back_is_never_shown_without_what_takes_it_back(memory: Memory, prompt: str) -> None:
+    in_another_session(memory)
+    assert memory.wait(60)
+    shown = set[tuple[bool, bool]]()
+    for budget in range(100, 1500, 50):
+        context = memory.context(prompt, user="ada", session="new", budget=budget)
+        texts = [context.text[item.start :] for item in context.assembly.items if item.tier == "elevated"]
+        shown.add((any(RULE in text[:150] for text in texts), any(CHANGE in text[:150] for text in texts)))
+        assert memory.replay(context.receipt.id).identical
+    assert (True, False) not in shown
+    assert (True, True) in shown or prompt != "Write the parser."
+
+
+def test_a_rule_that_changes_another_says_which(memory: Memory) -> None:
+    later = "From now on use spaces in the parser, forget the tabs."
+    talk(memory, "s", RULE, later, OTHER)
+    memory.compact(user="ada", session="s")
+    assert kept(memory) == {RULE: "rule", later: "rule"}
+    first, second = every(memory._store, guidance_of("ada"))
+    assert taken_back_by(second) == {mark_of(first.id)} and not taken_back_by(first)
+
+
+def test_who_takes_back_a_rule_that_was_erased_does_not_tell_which_it_was(memory: Memory) -> None:
+    memory.ingest(RULE, user="ada", session="s", id="the-secret-name")
+    talk(memory, "s", OTHER, CHANGE)
+    memory.compact(user="ada", session="s")
+    memory.erase("the-secret-name", user="ada", session="s")
+    [change] = every(memory._store, guidance_of("ada"))
+    assert change.text == CHANGE and "secret" not in str(change)
+    assert memory.verify().ok
 
 
 def test_neither_what_was_said_before_a_rule_nor_by_another_takes_it_back(memory: Memory) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 import pytest
 from hypothesis import given, settings
@@ -62,6 +63,14 @@ def candidates(draw: st.DrawFn, name: str) -> tuple[Candidate, ...]:
     )
 
 
+@st.composite
+def rules_taken_back(draw: st.DrawFn) -> tuple[Candidate, ...]:
+    """Rules of which any may take back any, those too that are like nothing asked."""
+    rules = draw(candidates("e"))
+    names = st.lists(st.sampled_from([rule.id for rule in rules] or ["e0"]), max_size=2).map(tuple)
+    return tuple(replace(rule, taken_back_by=draw(names)) for rule in rules)
+
+
 offers = st.builds(
     lambda budget, hard, soft, turns, elevated, recalled, recovered, shown: Offer(
         budget,
@@ -77,7 +86,7 @@ offers = st.builds(
     st.lists(texts.filter(str.strip), max_size=4),
     st.lists(texts.filter(str.strip), max_size=6),
     conversations(),
-    candidates("e"),
+    rules_taken_back(),
     candidates("r"),
     candidates("v"),
     st.integers(0, 4),
@@ -258,6 +267,36 @@ def test_guidance_must_exceed_the_similarity_bound_and_stay_in_its_share() -> No
     assert result.tiers["elevated"].used <= 120
     bound = {rejection.id: rejection.margin for rejection in result.rejections if rejection.reason != "budget"}
     assert bound == pytest.approx({"e3": 0.0, "e4": 0.1})
+
+
+@settings(max_examples=300)
+@given(offers)
+def test_a_rule_that_was_taken_back_is_shown_with_what_takes_it_back_or_not_at_all(offer: Offer) -> None:
+    result = assembled(offer)
+    if result.degraded:
+        return
+    shown = {same_text(rule.text) for rule in offer.elevated if rule.id in {item.id for item in result.items}}
+    shown |= {same_text(text) for text in offer.visible}
+    changes = {rule.id: rule for rule in offer.elevated}
+    for item in result.items:
+        for change in changes[item.id].taken_back_by if item.tier == "elevated" else ():
+            assert same_text(changes[change].text) in shown
+
+
+def test_what_takes_back_a_rule_comes_along_whatever_it_is_like_itself() -> None:
+    rule = Candidate("rule", "Use tabs.", 0.9, "user", "guidance", ts=1, taken_back_by=("change",))
+    change = Candidate("change", "Forget the tabs.", 0.0, "user", "guidance", ts=2, taken_back_by=("again",))
+    again = Candidate("again", "Scrap what I said of tabs, they are fine.", 0.1, "user", "guidance", ts=3)
+    result = assembled(Offer(1000, elevated=(rule, change, again)))
+    assert [item.id for item in result.items] == ["rule", "change", "again"]
+    assert "beside_its_rule" in result.items[1].parts and not result.rejections
+    needed = result.tokens
+    for budget in range(1, 1000, 7):  # the share of guidance, and what fits in it
+        result = assembled(Offer(budget, elevated=(rule, change, again)))
+        assert len(result.items) in (0, 3)
+        assert bool(result.items) == (share_of(budget, SETTINGS.elevated_share) >= needed)
+    visible = assembled(Offer(1000, elevated=(rule, change), visible=frozenset({"Use tabs."})))
+    assert [item.id for item in visible.items] == ["change"], "who sees the rule by other ways sees what takes it back"
 
 
 def test_guidance_stands_in_the_order_in_which_it_was_given() -> None:

@@ -7,7 +7,8 @@
 
 Laws: the price is that of the whole rendered text, frames and escapes included, and never exceeds tau unless 1 and 2
 alone do; then exactly those are returned, whole, marked as degraded. Nothing is injected twice, and nothing that the
-host's messages already show. Guidance stands in the order in which it was given, whatever order it was admitted in.
+host's messages already show. Guidance stands in the order in which it was given, whatever order it was admitted in;
+a rule that was taken back is admitted with what takes it back, or not at all.
 """
 
 from __future__ import annotations
@@ -34,6 +35,8 @@ from libravdb_memory.assemble.tail import TailTurn, base_start, safe_starts
 from libravdb_memory.tokens import Pricing, TokenCounter, share_of
 from libravdb_memory.wording import counted
 
+BESIDE_ITS_RULE = "beside_its_rule"
+"""Part of a score: it is in the prompt for the rule that it takes back."""
 _JOINING = frozenset(("also", "and", "but", "or", "please", "plus", "so"))
 
 
@@ -49,7 +52,7 @@ class Rule:
 class Candidate:
     """Something that may be recalled. `source` names its scope in the prompt. Of a summary, `covers_from` is the id of
     the first turn below it, and `covers_visible` says that the host's messages show that turn. `place` tells which of
-    two of one moment came later."""
+    two of one moment came later. `taken_back_by` are the ids of the rules offered that take this one back."""
 
     id: str
     text: str
@@ -63,6 +66,7 @@ class Candidate:
     covers_from: str = ""
     covers_visible: bool = False
     place: int = 0
+    taken_back_by: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,6 +96,7 @@ class _Chosen:
 
 
 _Order: TypeAlias = tuple[int, int]
+_Entry: TypeAlias = tuple[_Order, _Chosen]
 
 
 def fill(offer: Offer, counter: TokenCounter, settings: AssemblySettings) -> Assembly:
@@ -188,13 +193,26 @@ class _Filling:
         tau = self._offer.budget
         limit = min(share_of(tau, self._settings.elevated_share), tau - self._price)
         bound = self._settings.guidance_similarity
-        relevant: list[Candidate] = []
+        relevant = [each for each in self._offer.elevated if each.score > bound]
+        groups = [self._with_what_takes_it_back(rule) for rule in self._stated_once(relevant)]
+        self._admit("elevated", groups, limit)
+        taken = {chosen.id for chosen in self._chosen if chosen.tier == "elevated"}
         for candidate in self._offer.elevated:
-            if candidate.score > bound:
-                relevant.append(candidate)
-            else:
+            if candidate.score <= bound and candidate.id not in taken:
                 self._reject("elevated", candidate, "below the similarity bound", bound - candidate.score)
-        self._admit("elevated", self._stated_once(relevant), limit)
+
+    def _with_what_takes_it_back(self, rule: Candidate) -> Sequence[Candidate]:
+        """The rule first, then what takes it back, what takes that back, and so on."""
+        by_id = {each.id: each for each in self._offer.elevated}
+        found = {rule.id: rule}
+        names = list(rule.taken_back_by)
+        while names:
+            name = names.pop()
+            if name not in found and name in by_id:
+                change = by_id[name]
+                found[name] = replace(change, parts={**change.parts, BESIDE_ITS_RULE: 1.0})
+                names += change.taken_back_by
+        return tuple(found.values())
 
     def _stated_once(self, rules: Sequence[Candidate]) -> Iterator[Candidate]:
         """Of a rule that was stated again the last one, in the place of the first: something may have been said in
@@ -210,34 +228,38 @@ class _Filling:
 
     def _claim_recalled(self) -> None:
         reserve = recovery_reserve(self._offer.budget) if self._offer.recovered else 0
-        self._admit("recalled", self._offer.recalled, self._offer.budget - self._price - reserve)
+        self._admit("recalled", _alone(self._offer.recalled), self._offer.budget - self._price - reserve)
 
     def _claim_recovered(self) -> None:
         reserve = recovery_reserve(self._offer.budget)
-        self._admit("recovered", self._offer.recovered, min(reserve, self._offer.budget - self._price))
+        self._admit("recovered", _alone(self._offer.recovered), min(reserve, self._offer.budget - self._price))
 
     # ── steps ────────────────────────────────────────────────────────────────────────────────────────────────────
 
-    def _admit(self, tier: Tier, candidates: Iterable[Candidate], limit: int) -> None:
-        """Take candidates in order while the tier stays within its limit; a smaller one may fit after a larger."""
+    def _admit(self, tier: Tier, groups: Iterable[Sequence[Candidate]], limit: int) -> None:
+        """Take candidates in order while the tier stays within its limit; a smaller one may fit after a larger. The
+        first of a group comes with all others that are not there yet, or not at all; they come, too, where it is there
+        by other ways."""
         limit = max(limit, 0)
         before = self._price
         admission = _Admission(self._pricing, self._plan, tier)
-        for candidate in candidates:
-            if reason := self._redundant(candidate):
-                self._reject(tier, candidate, reason, 0)
+        for first, *others in groups:
+            reason = self._redundant(first)
+            if reason and not admission.has(first.id):
+                self._reject(tier, first, reason, 0)
+            group = [*(() if reason else (first,)), *(other for other in others if not self._redundant(other))]
+            if not group:
                 continue
-            rendered = _guidance_entry(candidate) if tier == "elevated" else _candidate_entry(candidate)
-            order = (candidate.ts, candidate.place) if tier == "elevated" else (0, 0)
-            price = admission.price_with(rendered, order)
+            entries = [_entry_of(tier, candidate) for candidate in group]
+            price = admission.price_with(entries)
             over = price - before - limit
             if over > 0:
-                self._reject(tier, candidate, "budget", over)
+                if not reason:
+                    self._reject(tier, first, "budget", over)
                 continue
-            chosen = _Chosen(tier, candidate.id, rendered, candidate.session, candidate.score, candidate.parts)
-            admission.take(chosen, order)
+            admission.take(entries)
             self._price = price
-            self._taken_texts.add(same_text(candidate.text))
+            self._taken_texts |= {same_text(candidate.text) for candidate in group}
         self._chosen += admission.taken
         self._plan = admission.plan
         self._tiers[tier] = TierUse(limit, self._price - before)
@@ -320,15 +342,19 @@ class _Filling:
             position += len(chosen.rendered)
 
 
+def _alone(candidates: Iterable[Candidate]) -> Iterable[Sequence[Candidate]]:
+    return ((candidate,) for candidate in candidates)
+
+
 class _Admission:
-    """A tier growing entry by entry, with the price of everything after each. Entries stand by their order; those of
-    one order as they were taken."""
+    """A tier growing by one entry or a few, with the price of everything after each step. Entries stand by their order;
+    those of one order as they were taken."""
 
     def __init__(self, pricing: Pricing, plan: Plan, tier: Tier) -> None:
         self._pricing = pricing
         self._before = plan
         self._tier: Tier = tier
-        self._taken: list[tuple[_Order, _Chosen]] = []
+        self._taken: list[_Entry] = []
         self._measured = pricing.measured(lines_of(plan))
 
     @property
@@ -339,26 +365,31 @@ class _Admission:
     def taken(self) -> list[_Chosen]:
         return [chosen for _, chosen in self._taken]
 
-    def price_with(self, rendered: str, order: _Order) -> int:
+    def has(self, name: str) -> bool:
+        return any(chosen.id == name for _, chosen in self._taken)
+
+    def price_with(self, entries: Sequence[_Entry]) -> int:
         if self._measured is None:
-            entries = [chosen.rendered for chosen in self.taken]
-            entries.insert(self._place(order), rendered)
-            return self._pricing.price(lines_of(self._with(entries)))
-        return self._pricing.plus(self._measured, self._added(rendered)).price
+            return self._pricing.price(lines_of(self._with([chosen.rendered for _, chosen in self._after(entries)])))
+        return self._pricing.plus(self._measured, self._added(entries)).price
 
-    def take(self, chosen: _Chosen, order: _Order) -> None:
+    def take(self, entries: Sequence[_Entry]) -> None:
         if self._measured is not None:
-            self._measured = self._pricing.plus(self._measured, self._added(chosen.rendered))
-        self._taken.insert(self._place(order), (order, chosen))
+            self._measured = self._pricing.plus(self._measured, self._added(entries))
+        self._taken = self._after(entries)
 
-    def _place(self, order: _Order) -> int:
-        return bisect_right(self._taken, order, key=lambda taken: taken[0])
+    def _after(self, entries: Sequence[_Entry]) -> list[_Entry]:
+        after = list(self._taken)
+        for each in entries:
+            after.insert(bisect_right(after, each[0], key=_order_of), each)
+        return after
 
-    def _added(self, rendered: str) -> list[str]:
-        """The lines that this entry adds: the first of a frame brings the frame along."""
+    def _added(self, entries: Sequence[_Entry]) -> list[str]:
+        """The lines that these add: the first of a frame brings the frame along."""
+        rendered = [chosen.rendered for _, chosen in entries]
         if self._taken or shares_frame(self._before, self._tier):
-            return [rendered]
-        return lines_of(with_entries(Plan(), self._tier, (rendered,)))
+            return rendered
+        return lines_of(with_entries(Plan(), self._tier, rendered))
 
     def _with(self, entries: Sequence[str]) -> Plan:
         return with_entries(self._before, self._tier, entries) if entries else self._before
@@ -382,6 +413,17 @@ def _tail_entry(turn: TailTurn) -> str:
 
 def _guidance_entry(candidate: Candidate) -> str:
     return guidance_entry(candidate.text, speaker=candidate.speaker, ts=candidate.ts)
+
+
+def _entry_of(tier: Tier, candidate: Candidate) -> _Entry:
+    """Guidance stands in the order in which it was given."""
+    order = (candidate.ts, candidate.place) if tier == "elevated" else (0, 0)
+    rendered = _guidance_entry(candidate) if tier == "elevated" else _candidate_entry(candidate)
+    return order, _Chosen(tier, candidate.id, rendered, candidate.session, candidate.score, candidate.parts)
+
+
+def _order_of(entry: _Entry) -> _Order:
+    return entry[0]
 
 
 def _candidate_entry(candidate: Candidate) -> str:
