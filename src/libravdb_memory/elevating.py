@@ -196,12 +196,13 @@ class Elevation:
         return _Read(turn, evidence, kept, likeness=by_words)
 
     def _worded_enough(self, text: str, rule: Span, weights: Mapping[Span, float]) -> Sequence[Span]:
-        """What is kept of a sentence that was read as a rule: nothing where its words speak against that; where it is
-        long, the clauses that are worded like one, or else the one that is most."""
+        """What is kept of a sentence that was read as a rule: nothing where its words speak against that, but clauses
+        that begin as nothing but a rule does; where it is long, the clauses that are worded like one, or else the one
+        that is most."""
         inside = dict.fromkeys((rule, *clause_spans(text, rule)))
         sums = {span: likeness(weights[span]) for span in inside if span in weights}
         if sums and max(sums.values()) < AGAINST and not is_plain(text[slice(*rule)]):
-            return ()
+            return [span for span in inside if is_plain(text[slice(*span)])]
         clauses = {span: how for span, how in sums.items() if span != rule}
         if not clauses or self._counter.count(text[slice(*rule)]) <= self._settings.guidance_tokens:
             return [rule]

@@ -135,6 +135,28 @@ def test_what_was_read_as_a_rule_is_dropped_where_its_words_speak_against_it() -
     assert shard_of(text, make_embedder()) is None
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Please run the linter again, and never commit directly to main.",
+        "Run the linter again please, and never commit directly to main, I mean it, it broke our release twice.",
+        "Niemals direkt auf der Produktionsdatenbank testen!",
+        "Teste niemals direkt auf der Produktionsdatenbank.",
+    ],
+)
+def test_a_clause_that_begins_as_nothing_but_a_rule_does_is_kept_whatever_stands_around_it(text: str) -> None:
+    shard = shard_of(text, HashedEmbedder())
+    assert shard is not None and shard.text == text and not shard.reason.startswith(("worded", "like"))
+
+
+def test_of_a_turn_that_is_too_long_such_a_clause_is_kept_and_not_what_stands_around_it() -> None:
+    before = "Please run the linter again on the seven folders that we moved on Monday and tell me what it finds there"
+    shard = shard_of(
+        f"{before}, and never commit directly to main.", HashedEmbedder(), CompactionSettings(guidance_tokens=16)
+    )
+    assert shard is not None and shard.text == "and never commit directly to main."
+
+
 def test_sentences_that_were_embedded_for_the_summary_are_not_embedded_again() -> None:
     from libravdb_memory.compact.views import View
     from libravdb_memory.condensing import Condenser

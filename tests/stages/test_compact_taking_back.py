@@ -31,6 +31,8 @@ def test_a_change_of_what_a_rule_is_about_is_told_by_its_words(rule: str, later:
         ("Always use tabs.", "Should we forget the tabs thing?"),
         ("Always use tabs.", "I indented the whole file with tabs, as you said."),
         ("Always use tabs.", "We moved the parser to another module."),
+        ("Always use tabs.", "The tabs turned out well."),
+        ("Meetings are always at nine.", "The meetings were postponed, and in the end I ended up alone."),
         ("Never deploy on Fridays.", "The report is no longer needed on Mondays, says the client in Oslo."),
     ],
 )

@@ -75,7 +75,10 @@ _HINT = re.compile(
 
 
 _PLAIN = re.compile(
-    r"\W*(?:(?:please|and|so|ok|also|but)\b[\s,]*){0,2}(?:always|never|whenever|do(?:n['’]?t| not) ever|from now on)\b",
+    r"\W*(?:(?:please|and|so|ok|also|but|bitte|und|y|et|e|en|och)\b[\s,]*){0,2}"
+    r"(?:always|never|whenever|do(?:n['’]?t| not) ever|from now on|"
+    r"niemals|nie|nunca|jamás|jamais|nooit|aldrig|никогда|ab jetzt|ab sofort|künftig|a partir de ahora|désormais|"
+    r"dorénavant|d['’]ora in poi|vanaf nu|отныне|впредь)\b",
     re.I,
 )
 

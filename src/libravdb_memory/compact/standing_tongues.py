@@ -54,7 +54,9 @@ GERMAN = _tongue(
     r".{0,80}(?:\w{3,}en[.!]*$|\bbitte\b|!$)|^(?:bitte )?(?:antworte|schreib|sprich|nimm|nutze|verwende|benutze|frag|"
     r"gib|"
     r"mach|sag|zeig|nenn|setz|lass|lösche?|prüfe?|halte?)\b|\bwir\b|\bmüssen\b|\bsollen\b|\bdürfen\b|\bwerden\b"
-    r"|^(?:nie|niemals|immer|nur)\b",
+    r"|^(?:nie|niemals|immer|nur)\b"
+    r"|^(?:bitte )?(?!(?:er|sie|es|das|dies|ich|mein|der|warum|wieso|habe|hatte|wurde|heute|gestern)\b)\w{2,16}e "
+    r"(?:bitte )?(?:nie|niemals)\b",
     r"\bich (?:will|möchte|mag|brauche|esse|trinke|benutze|nutze|lese|arbeite|fliege|fahre) (?:\w{1,12} )?(?:keine?n?|"
     r"nie|"
     r"kein|nur|lieber|nicht am|nicht vor|nicht nach)\b|\bich bevorzuge\b|\b(?:mir|uns) (?:ist|sind) \w.{2,50} lieber\b"

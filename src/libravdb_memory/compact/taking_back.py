@@ -10,6 +10,7 @@ Laws: pure, deterministic, linear in the text for a bounded number of rules. A q
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -25,6 +26,14 @@ SAME_MEANING = 0.5
 """Cosine from which a sentence and a rule that share a word are about the same."""
 
 
+_OF_FACTS = re.compile(
+    r"\b(?:turn(?:s|ed) out|end(?:ed)? up|becomes?|became|(?:steps?|stepped) in|postponed|rescheduled|verschoben|"
+    r"reporté\w?|spostat\w|adiad\w|перенес\w{0,4})\b",
+    re.I,
+)
+"""Signs of change that tell how things went, and take nothing back that somebody asked for."""
+
+
 @dataclass(frozen=True, slots=True)
 class Change:
     """A sentence with a sign of change, and what it and its neighbours in the turn are about."""
@@ -38,7 +47,8 @@ def changes_in(text: str) -> tuple[Change, ...]:
     spans = sentence_spans(text[:CHARACTERS_READ])
     said = [text[slice(*span)] for span in spans]
     content = [content_words(words(each)) for each in said]
-    signs, about = changes(said, [0] * len(said), content), topics(said, content)
+    signs = changes([_OF_FACTS.sub(" ", each) for each in said], [0] * len(said), content)
+    about = topics(said, content)
     return tuple(
         Change(spans[place], frozenset[str]().union(*about[max(place - 1, 0) : place + 2]))
         for place, sign in enumerate(signs)
