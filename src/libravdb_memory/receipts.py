@@ -404,7 +404,8 @@ def _offer(form: dict[str, Any]) -> Offer:
 
 
 def _candidate(form: dict[str, Any]) -> Candidate:
-    return Candidate(**form | {"taken_back_by": tuple(form.get("taken_back_by", ()))})
+    values: dict[str, Any] = form | {"taken_back_by": tuple(form.get("taken_back_by", ()))}
+    return Candidate(**values)
 
 
 def _turn(form: dict[str, Any]) -> TailTurn:

@@ -16,7 +16,7 @@ import pytest
 from tests.apart.things import Broken, Thing
 
 from libravdb_memory import errors
-from libravdb_memory.apart import Apart, NoProcessError
+from libravdb_memory.apart import Apart, NoProcessError, process
 from libravdb_memory.errors import CallCancelledError, EngineError, ProcessLostError, TextRefusedError
 
 
@@ -64,6 +64,22 @@ def test_calls_run_beside_each_other_and_one_alone_is_given_up(apart: Apart) -> 
     stop.set()
     thread.join(30)
     assert isinstance(outcome[0], CallCancelledError)
+
+
+def test_one_that_does_not_mind_being_given_up_is_ended_and_not_begun_again(
+    apart: Apart, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(process, "_GRACE_S", 0.1)
+    note = tmp_path / "note"
+    with pytest.raises(CallCancelledError):
+        apart.call("never_end", str(note), cancelled=note.exists)
+    assert note.read_text() == "begun\n"
+    assert apart.call("double", 2, cancelled=never) == 4
+
+
+@pytest.mark.skipif(os.name != "posix", reason="there are no such groups here")
+def test_a_terminal_interrupts_it_at_no_time(apart: Apart) -> None:
+    assert os.getpgid(apart.call("pid", cancelled=never)) != os.getpgid(0)
 
 
 def test_the_object_may_ask_back(apart: Apart) -> None:

@@ -54,6 +54,12 @@ class Thing:
             time.sleep(0.01)
         raise CallCancelledError("waiting")
 
+    def never_end(self, note: str, cancelled: Cancelled) -> None:
+        with open(note, "a") as begun:  # noqa: PTH123 - a plain name
+            begun.write("begun\n")
+        while True:
+            time.sleep(1)
+
     def ask_when_given_up(self, note: str, cancelled: Cancelled) -> None:
         while not cancelled():
             time.sleep(0.01)

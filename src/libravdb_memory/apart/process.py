@@ -40,7 +40,7 @@ Cancelled: TypeAlias = Callable[[], bool]
 _Heard: TypeAlias = "SimpleQueue[Answer | Failure | Question | None]"
 _NOTICE_S = 0.05
 """How soon it is seen that a call is to be given up."""
-_GRACE_S = 10.0
+_GRACE_S = 5.0
 """How long one that is given up may take to end before its process is ended."""
 _CLOSING_S = 2.0
 _TRIES = 3
@@ -86,14 +86,14 @@ class Apart:
 
     def call(self, method: str, *arguments: Any, cancelled: Cancelled, patience_s: float = math.inf) -> Any:
         """What the method answers or raises. Raises NoProcessError where no process can be had, and ProcessLostError
-        where one after the other ends without an answer; CallCancelledError once this is closed; TimeoutError when it
-        takes too long."""
+        where one after the other ends without an answer; CallCancelledError where one ends that is given up, and once
+        this is closed; TimeoutError when it takes too long."""
         how = ""
         for attempt in range(_TRIES):
             try:
                 return self._started().call(method, arguments, self._is_live(), cancelled, patience_s)
             except _EndedError as ended:
-                if self._closed:
+                if self._closed or cancelled():
                     raise CallCancelledError("compaction") from ended
                 if not ended.begun:
                     raise NoProcessError(str(ended)) from ended
@@ -238,8 +238,6 @@ class _Running:
         match frame:
             case Begun():
                 self._begun, self._refused = frame.error is None, frame.error
-                if frame.error is not None:
-                    self._process.kill()
             case Answer() | Failure() | Question():
                 with self._guard:
                     heard = self._waiting.get(frame.number)
@@ -278,14 +276,15 @@ def _popen() -> subprocess.Popen[bytes]:
     entries: list[object] = [*sys.path]  # of which those that are no texts, and the folder of the moment, are left out
     folders = [entry for entry in entries if isinstance(entry, str) and entry]
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(folders)}
-    below_normal: int = getattr(subprocess, "BELOW_NORMAL_PRIORITY_CLASS", 0)
+    flags = ("BELOW_NORMAL_PRIORITY_CLASS", "CREATE_NEW_PROCESS_GROUP")
     try:
         return subprocess.Popen(
             [program, "-P", "-m", "libravdb_memory.apart", str(os.getpid())],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             env=environment,
-            creationflags=below_normal,
+            creationflags=sum(getattr(subprocess, flag, 0) for flag in flags),  # there are any on Windows alone
+            process_group=0 if os.name == "posix" else None,  # a terminal's interrupt is not its affair, from the start
         )
     except OSError as error:
         raise NoProcessError(f"{program} cannot be started: {error}") from error

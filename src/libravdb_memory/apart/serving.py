@@ -115,6 +115,7 @@ class Desk:
             self._object = begin.make(self.ask)
         except Exception as error:  # it is raised where the object is wanted
             self.send(Begun(portable(error)))
+            os._exit(1)  # before a call is read that would find no object
         else:
             self.send(Begun())
 
