@@ -80,6 +80,7 @@ def test_rules_come_in_pages(ada: Run) -> None:
     assert [len(first["rules"]), len(rest["rules"]), rest["cursor"]] == [3, 1, None]
     shown = ada("guidance", "-u", "ada", "--limit", "3").err
     assert f"more: libravdb guidance --user ada --limit 3 --after {first['cursor']}" in shown
+    assert "\n3 rules; " in shown
     assert ada("guidance", "-u", "ada", "--after", "yesterday").code == 2
     assert ada("guidance", "-u", "ada", "--limit", "0").code == 2
 

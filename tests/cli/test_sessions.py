@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shlex
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import closing
@@ -13,6 +14,7 @@ from typing import Any, TypeAlias
 import pytest
 
 from libravdb_memory.cli.history_tree import ASCII
+from libravdb_memory.indexing import Indexer
 from libravdb_memory.model import Draft
 from libravdb_memory.namespaces import summaries_of
 from libravdb_memory.store.protocol import Put
@@ -211,6 +213,25 @@ def test_an_interrupted_wait_for_compaction_keeps_every_turn(cli: Run, monkeypat
     assert len(result.out.splitlines()) == 300 and "\n\n" not in result.err
 
 
+def test_an_interrupted_wait_for_embedding_keeps_every_turn_and_the_report(
+    cli: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from libravdb_memory.memory import Memory
+
+    def interrupted(memory: Memory, timeout_s: float | None = None, *, compaction: bool = False) -> bool:
+        raise KeyboardInterrupt
+
+    monkeypatch.setenv("LIBRAVDB_COMPACTION_TRIGGER_TOKENS", "0")
+    monkeypatch.setattr(Indexer, "_embed", lambda *_: 0)
+    monkeypatch.setattr(Indexer, "_run", lambda _: None)  # there is something to wait for
+    monkeypatch.setattr(Memory, "wait", interrupted)
+    added = cli("add", "--jsonl", "-", "--user", "ada", stdin=lines("plan", 300))
+    assert added.code == 130 and "all is stored; the next command goes on with the embedding" in added.err
+    assert len(added.out.splitlines()) == 300
+    compacted = cli("compact", "plan", "-u", "ada")
+    assert compacted.code == 130 and "all is stored" in compacted.err and "plan" in compacted.out
+
+
 def test_an_interrupted_compaction_says_what_is_there(ada: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     from libravdb_memory.memory import Memory
 
@@ -330,6 +351,22 @@ def test_expand_prints_exact_texts_and_says_how_to_go_on(ada: Run) -> None:
     assert "code:\n\n    if x:\x1b[1m\n\tpass\n" in result.out and "user  c0" in result.out
     command = re.search(r"more: libravdb (expand .*)", result.err)
     assert command and said(0) in ada(*command[1].split()).out
+
+
+def test_what_is_said_to_go_on_names_the_same_store_and_the_same_user(
+    ada: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    [first, *_] = compacted(ada, "plan", "-u", "ada")[0]["summaries"]
+    monkeypatch.delenv("LIBRAVDB_DB_PATH")
+    of_ada = ["--user", "ada", "--session", "plan"]
+    at = ["--db", tmp_path / "store.libravdb"]
+    page = ada("expand", first["id"], "--limit", "1", *of_ada, *at)
+    command = re.search(r"more: libravdb (expand .*)", page.err)
+    assert command and of_ada == shlex.split(command[1])[2:6]
+    assert said(1) in ada(*shlex.split(command[1])).out
+    built = ada("context", "--prompt", "which port?", "-u", "ada", *at)
+    command = re.search(r"explained by: libravdb (why .*)", built.err)
+    assert command and ada(*shlex.split(command[1])).code == 0
 
 
 def test_depth_stops_at_summaries(ada: Run, monkeypatch: pytest.MonkeyPatch) -> None:

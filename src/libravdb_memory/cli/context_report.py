@@ -44,10 +44,10 @@ _EVIDENCE = (
 # ── for people ───────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def render_context(context: Context, budget: int) -> str:
-    """The words beside an assembled text."""
+def render_context(context: Context, budget: int, explained_by: str) -> str:
+    """The words beside an assembled text; `explained_by` is the command for its receipt."""
     lines = [render_tiers(context.assembly, budget, messages=context.tokens - context.assembly.tokens)]
-    lines.append(f"{context.tokens:,} of {counted(budget, 'token')}; explained by: libravdb why {context.receipt.id}")
+    lines.append(f"{context.tokens:,} of {counted(budget, 'token')}; explained by: {explained_by}")
     lines += [click.style(f"degraded: {harmless(reason)}", fg="yellow") for reason in context.degraded]
     return "\n".join(lines)
 

@@ -5,7 +5,7 @@ Law: texts, ids and names come from conversations; they are shown harmless.
 
 from __future__ import annotations
 
-import shlex
+from collections.abc import Callable, Sequence
 
 import click
 
@@ -20,14 +20,14 @@ def render_guidance(page: Guidance, width: int) -> str:
     return "\n\n".join(_rule(rule, width) for rule in page.rules)
 
 
-def guidance_words(page: Guidance, user: str | None, session: str | None, limit: int, others: str) -> str:
-    """How many there are, and how to go on; where there are none, whose there are."""
+def guidance_words(page: Guidance, whose: Sequence[str], limit: int, others: str, again: Callable[..., str]) -> str:
+    """How many are shown, and how to go on; where there are none, whose there are."""
     if not page.rules:
         return f"no rules are kept{f'; there are some of {others}' if others else ''}"
-    whose = "".join(f" --{kind} {shlex.quote(name)}" for kind, name in (("user", user), ("session", session)) if name)
-    told = f"{counted(len(page.rules), 'rule')}; a wrong one goes with its turn: libravdb erase TURN{whose}"
-    more = f"more: libravdb guidance{whose} --limit {limit} --after {page.cursor}"
-    return "\n" + "\n".join(in_one_line(line) for line in ([told, more] if page.cursor else [told]))
+    told = f"\n{counted(len(page.rules), 'rule')}; a wrong one goes with its turn: {again('erase', 'TURN', *whose)}"
+    if page.cursor is None:
+        return told
+    return f"{told}\nmore: {again('guidance', *whose, '--limit', str(limit), '--after', page.cursor)}"
 
 
 def _rule(rule: KeptRule, width: int) -> str:

@@ -6,6 +6,7 @@ daemon has the store open or not; where one has, its calls are made there.
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Callable, Generator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
@@ -39,6 +40,12 @@ class Invocation:
         from libravdb_memory.config import load_config
 
         return load_config(overrides={"db_path": self.db})
+
+    def again(self, *words: str) -> str:
+        """The command line of a command on the same store, as it is told in words."""
+        from libravdb_memory.cli.render import in_one_line
+
+        return in_one_line(shlex.join(["libravdb", *words, *([] if self.db is None else ["--db", str(self.db)])]))
 
     @contextmanager
     def open_memory(

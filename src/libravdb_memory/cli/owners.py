@@ -14,6 +14,11 @@ from libravdb_memory.serve.bridge.remote import AnyKeeping
 _NAMED = 3
 
 
+def as_options(user: str | None, session: str | None) -> list[str]:
+    """What names them on a command line."""
+    return [word for kind, name in (("user", user), ("session", session)) if name for word in (f"--{kind}", name)]
+
+
 def owners_of(store: AnyKeeping, namespace_of: Callable[[str], str | None], user: str | None) -> str:
     """Of whom there is something in the collections that `namespace_of` knows, as options; empty where a user was named
     or nobody has any."""

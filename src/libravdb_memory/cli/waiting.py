@@ -22,6 +22,10 @@ def wait_for_embedding(memory: AnyMemory, terminal: Terminal) -> None:
             _watch(memory, total, progress)
     except _Stalled as stalled:
         terminal.words(click.style(f"note: stored, but not embedded yet: {stalled}", fg="yellow"))
+    except KeyboardInterrupt:
+        goes_on = "the daemon goes on" if isinstance(memory, RemoteMemory) else "the next command goes on"
+        terminal.words(f"all is stored; {goes_on} with the embedding")
+        raise
 
 
 def _watch(memory: AnyMemory, total: int, progress: Progress) -> None:
@@ -33,9 +37,9 @@ def _watch(memory: AnyMemory, total: int, progress: Progress) -> None:
     progress(total, total)
 
 
-def wait_for_compaction(memory: AnyMemory, terminal: Terminal) -> None:
+def wait_for_compaction(memory: AnyMemory, terminal: Terminal, goes_on: str) -> None:
     """Until the sessions that have piled up are compacted, which nobody would do after this process; a daemon stays and
-    does it by itself. A failure is told, not raised: the turns are safe."""
+    does it by itself. A failure is told, not raised: the turns are safe. `goes_on` is the command for the rest."""
     if isinstance(memory, RemoteMemory):
         return
     before = memory.status()
@@ -47,7 +51,7 @@ def wait_for_compaction(memory: AnyMemory, terminal: Terminal) -> None:
                 progress(memory.status().summaries - before.summaries, 0)
             progress(memory.status().summaries - before.summaries, 0)
     except KeyboardInterrupt:
-        terminal.words("every turn is stored; 'libravdb compact --all' goes on with the summaries")
+        terminal.words(f"every turn is stored; '{goes_on}' goes on with the summaries")
         raise
     if failure := memory.status().compaction.failure:
         terminal.words(click.style(f"note: stored, but not compacted: {failure}", fg="yellow"))

@@ -68,7 +68,7 @@ def context(
         invocation.terminal.json(context_form(built, tokens))
         return
     invocation.terminal.verbatim(printable(built.text))
-    invocation.terminal.words(render_context(built, tokens))
+    invocation.terminal.words(render_context(built, tokens, invocation.again("why", built.receipt.id)))
 
 
 def _receipt(memory: AnyMemory, receipt_id: str) -> Receipt:

@@ -22,7 +22,7 @@ from libravdb_memory.cli.guidance_report import guidance_words, render_guidance
 from libravdb_memory.cli.history_tree import Shown, glyphs_of_output, history_form, render_history
 from libravdb_memory.cli.idle_sessions import why_idle
 from libravdb_memory.cli.invocation import Invocation, command
-from libravdb_memory.cli.owners import owners_of
+from libravdb_memory.cli.owners import as_options, owners_of
 from libravdb_memory.cli.waiting import wait_for_embedding
 from libravdb_memory.compacting import Compaction
 from libravdb_memory.model import Turn
@@ -51,7 +51,15 @@ def compact(invocation: Invocation, session: str | None, user: str | None, every
         raise click.UsageError("name a SESSION, or give --all, not both" if every else "name a SESSION, or give --all")
     with invocation.open_store() as store:
         names = [store.session(user, session)] if session is not None else store.sessions(user)
-    done = _compacted(invocation, names, rebuild)
+    with invocation.open_memory() as memory:
+        done = _compacted(invocation, memory, names, rebuild)
+        try:
+            wait_for_embedding(memory, invocation.terminal)  # so that the summaries can be found by meaning
+        finally:  # it is done, also where nobody waits for that
+            _report(invocation, done, every)
+
+
+def _report(invocation: Invocation, done: list[Compaction], every: bool) -> None:
     terminal = invocation.terminal
     if invocation.as_json:
         terminal.json({"sessions": [compaction_form(each) for each in done]})
@@ -60,17 +68,13 @@ def compact(invocation: Invocation, session: str | None, user: str | None, every
     terminal.words(why_idle(done, invocation.config().assembly, terminal.width, told=not every))
 
 
-def _compacted(invocation: Invocation, names: list[SessionName], rebuild: bool) -> list[Compaction]:
-    """When it is through, the summaries can be found by meaning."""
-    with invocation.open_memory() as memory:
-        before = memory.status().summaries
-        try:
-            done = _one_by_one(invocation, memory, names, rebuild)
-        except KeyboardInterrupt:
-            invocation.terminal.words(_interrupted(memory, before, rebuild))
-            raise
-        wait_for_embedding(memory, invocation.terminal)
-        return done
+def _compacted(invocation: Invocation, memory: AnyMemory, names: list[SessionName], rebuild: bool) -> list[Compaction]:
+    before = memory.status().summaries
+    try:
+        return _one_by_one(invocation, memory, names, rebuild)
+    except KeyboardInterrupt:
+        invocation.terminal.words(_interrupted(memory, before, rebuild))
+        raise
 
 
 def _interrupted(memory: AnyMemory, before: int, rebuild: bool) -> str:
@@ -178,8 +182,9 @@ def expand(
     else:
         terminal.exact(plain_expansion(found))
     if found.cursor is not None:
-        deep = "" if depth is None else f" --depth {depth}"
-        terminal.words(f"\nmore: libravdb expand {node.id}{deep} --limit {limit} --after {found.cursor}")
+        deep = [] if depth is None else ["--depth", str(depth)]
+        page = ["--limit", str(limit), "--after", found.cursor]
+        terminal.words(f"\nmore: {invocation.again('expand', node.id, *as_options(user, session), *deep, *page)}")
 
 
 @command("guidance")
@@ -205,7 +210,7 @@ def guidance(invocation: Invocation, user: str | None, session: str | None, limi
         terminal.json(asdict(page))
     elif page.rules:
         terminal.data(render_guidance(page, terminal.width))
-    terminal.words(guidance_words(page, user, session, limit, others))
+    terminal.words(guidance_words(page, as_options(user, session), limit, others, invocation.again))
 
 
 COMMANDS = {"compact": compact, "history": history, "expand": expand, "guidance": guidance}
