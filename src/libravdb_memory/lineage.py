@@ -13,7 +13,7 @@ from typing import TypeAlias
 from libravdb_memory.errors import InvalidInputError, NotFoundError, StoreCorruptError
 from libravdb_memory.ingest.turns import turn_of
 from libravdb_memory.model import Record, Turn
-from libravdb_memory.namespaces import history_of, summaries_of
+from libravdb_memory.namespaces import history_of, namespace_of, summaries_of
 from libravdb_memory.store.paging import every
 from libravdb_memory.store.protocol import AllOf, Covered, Equals, Key, Not, Store
 from libravdb_memory.summaries import Node, is_summary, node_of
@@ -95,13 +95,14 @@ def expand(
 
 
 def find_summary(store: Store, summary_id: str, namespace: str | None, session: str | None) -> Node:
-    found = [
-        node_of(record) for record in store.find(summary_id) if is_summary(record) and session in (None, record.group)
-    ]
-    mine = [node for node in found if namespace in (None, node.namespace)]
-    if not mine:
-        raise NotFoundError(summary_id, f"there is no summary {summary_id!r}")
-    return mine[0]
+    found = [record for record in store.find(summary_id) if session in (None, record.group)]
+    for node in map(node_of, filter(is_summary, found)):
+        if namespace in (None, node.namespace):
+            return node
+    owners = {namespace_of(record.collection) for record in found}  # of turns
+    if owners - {None} if namespace is None else namespace in owners:
+        raise NotFoundError(summary_id, f"{summary_id!r} is a turn, not a summary")
+    raise NotFoundError(summary_id, f"there is no summary {summary_id!r}")
 
 
 def history(store: Store, namespace: str, session: str, tail: Sequence[Record]) -> History:

@@ -111,7 +111,11 @@ def _is_rule_of(place: tuple[str, str], record: str, session: str | None) -> boo
 
 
 def _fate(rejection: Rejection | None) -> str:
-    return "is in the prompt" if rejection is None else f"is not: {rejection.reason}, margin {rejection.margin:g}"
+    return (
+        "is in the prompt"
+        if rejection is None
+        else f"is not in the prompt: {rejection.reason}, margin {rejection.margin:g}"
+    )
 
 
 def _is_named(place: tuple[str, str], record: str, session: str | None) -> bool:

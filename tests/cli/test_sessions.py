@@ -87,7 +87,7 @@ def nodes(entries: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
 def test_compact_covers_all_but_the_tail_and_tells_what_it_did(ada: Run) -> None:
     [done] = compacted(ada, "plan", "-u", "ada")
     assert done["turns"] == TURNS - TAIL == sum(node["turns"] for node in done["summaries"])
-    assert 0 < done["tokens"] < done["source_tokens"] and done["rules"] >= 1
+    assert 0 < done["tokens"] < done["source_tokens"] and done["guidance"] >= 1
     assert (done["user"], done["session"], done["declined"], done["reason"]) == ("ada", "plan", [], "")
     for node in done["summaries"]:
         certificate = node["certificate"]
@@ -99,7 +99,7 @@ def test_compact_tells_people_turns_tokens_and_rules(ada: Run) -> None:
     assert result.code == 0 and "compacting: " in result.err
     told = dict(re.split(r"\s{2,}", line, maxsplit=1) for line in result.out.splitlines())
     assert told["session"] == "ada / plan" and told["covered"] == "40 turns by 2 summaries"
-    assert re.fullmatch(r"[\d,]+ → [\d,]+ \(\d+%\)", told["tokens"]) and "word by word" in told["rules"]
+    assert re.fullmatch(r"[\d,]+ → [\d,]+ \(\d+% left\)", told["tokens"]) and "word by word" in told["rules"]
 
 
 def test_compacting_again_does_nothing_and_says_why(ada: Run) -> None:

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from libravdb_memory import Config, Memory
+from libravdb_memory.errors import NotFoundError
 from libravdb_memory.lineage import Branch
 from libravdb_memory.model import Draft, Turn
 from libravdb_memory.namespaces import guidance_of, history_of, summaries_of
@@ -179,3 +180,12 @@ def test_a_rebuild_that_only_takes_away_says_so(memory: Memory, tmp_path: Path, 
         entries = larger_tail.history(user="ada", session="s").entries
         assert [entry.id for entry in entries if isinstance(entry, Turn)] == [f"t{number}" for number in range(TURNS)]
         assert "taken away" not in larger_tail.compact(user="ada", session="s", rebuild=True).reason
+
+
+def test_a_turn_is_not_expanded_and_who_asks_is_told_that_it_is_one(memory: Memory) -> None:
+    for whose in ({}, {"user": "ada"}, {"user": "ada", "session": "s"}):
+        with pytest.raises(NotFoundError, match="'t1' is a turn, not a summary"):
+            memory.expand("t1", **whose)
+    for whose in ({"user": "bob"}, {"session": "third"}):
+        with pytest.raises(NotFoundError, match="there is no summary 't1'"):
+            memory.expand("t1", **whose)

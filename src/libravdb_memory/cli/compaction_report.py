@@ -91,7 +91,7 @@ def _figures(done: Compaction) -> Iterator[tuple[str, str]]:
     if done.summaries:
         share = done.tokens / max(done.source_tokens, 1)
         yield "covered", f"{counted(done.turns, 'turn')} by {summaries(len(done.summaries))}"
-        yield "tokens", f"{done.source_tokens:,} → {done.tokens:,} ({share:.0%})"
+        yield "tokens", f"{done.source_tokens:,} → {done.tokens:,} ({share:.0%} left)"
     if done.folds:
         yield "folded", f"{summaries(sum(len(node.children) for node in done.folds))} into {len(done.folds):,}"
     if engines := Counter((node.method, node.engine) for node in (*done.summaries, *done.folds)):
@@ -165,7 +165,7 @@ def compaction_form(done: Compaction) -> dict[str, Any]:
         "summaries": [_made_form(node) for node in done.summaries],
         "folds": [_made_form(node) for node in done.folds],
         "extracts": [asdict(extracts) for extracts in done.extracts],
-        "rules": done.guidance,
+        "guidance": done.guidance,
         "declined": [asdict(declined) for declined in done.declined],
         "reason": done.reason,
     }

@@ -13,7 +13,9 @@ class Where:
     """Named by the user; else by what stands for the user."""
 
     user_id: str | None = field(default=None, metadata={"help": "whose memory it is"})
-    session_id: str | None = field(default=None, metadata={"help": "the conversation"})
+    session_id: str | None = field(
+        default=None, metadata={"help": "the conversation; where one is needed and none is named, `default`"}
+    )
     session_key: str | None = field(default=None, metadata={"help": "stands for the user where none is named"})
     agent_id: str | None = field(default=None, metadata={"help": "stands for the user where nothing else is named"})
 
