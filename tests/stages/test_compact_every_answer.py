@@ -27,10 +27,30 @@ def test_how_to_answer_is_wanted_always_however_the_rule_begins(text: str) -> No
 @pytest.mark.parametrize(
     "text",
     [
+        "When we talk, answer in full sentences.",
+        "Keep your answers short when we talk about anything.",
+        "When I ask you something, reply in Spanish.",
+        "Whenever you answer, keep it brief.",
+    ],
+)
+def test_a_condition_that_names_no_topic_leaves_it_wanted_always(text: str) -> None:
+    assert concerns_every_answer(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
         "From now on the invoices go to the accountant.",
         "Going forward, migrations run on staging first.",
         "From now on always squash before merging, the answer file too.",
         "Start with the backend tests.",
+        "A partir de ahora, responde siempre en español cuando hablemos del almacén.",
+        "Always answer me in German when we talk about the Lübeck office.",
+        "Whenever we discuss pricing, keep your answers short.",
+        "Wenn wir über das Lager reden, antworte mir bitte immer auf Deutsch.",
+        "Réponds-moi en français quand on parle de la succursale.",
+        "Когда мы говорим о складе, отвечай на русском.",
+        "讨论仓库的时候，请用中文回答。",
         "From now on",
         "",
     ],

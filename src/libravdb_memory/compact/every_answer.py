@@ -72,16 +72,34 @@ _ELSEWHERE = (
 )
 _OPENING = re.compile(
     r"(?:(?:from (?:now|here|today|this point)(?: on)?(?:wards?)?|(?:going|moving) forward|in (?:the )?future|"
-    r"henceforth|please|and|so|ok(?:ay)?|also|again)\b[\s,:;.-]{1,4}){1,3}",
+    r"henceforth|please|and|so|ok(?:ay)?|also|again|"
+    r"when(?:ever)? (?:we (?:talk|speak|chat)|you (?:talk|speak|answer|reply|respond|write)))\b[\s,:;.-]{1,4}){1,3}",
     re.I,
 )
 """How a rule may begin that says no more than that it lasts."""
+_OF_A_TOPIC = re.compile(
+    r"\bwhen(?:ever)? (?:we|i|you) (?:are |were )?(?:talk|speak|chat)(?:ing)? (?:about|of) "
+    r"(?!anything|something|everything|whatever|it\b|things)|"
+    r"\bwhen(?:ever)? (?:we|i|you) discuss (?!anything|something|everything|it\b|things)|"
+    r"\bwhen(?:ever)? (?:the (?:topic|subject) is|it(?:'s| is) about) |"
+    r"\bwenn (?:wir über|es um) |"
+    r"\b(?:quand|lorsqu[e']) ?(?:on|nous|tu|je) (?:parl\w{1,6}|discut\w{1,6}) (?:de|du|des|d')|"
+    r"\bcuando (?:hablemos|hablamos|hables|tratemos|discutamos|estemos hablando) (?:de|del|sobre) |"
+    r"\bquando (?:si parla|parliamo|parlo|discutiamo) (?:di|del\w{0,2}) |"
+    r"\bquando (?:falarmos|falamos|falar|discutirmos) (?:de|do|da|sobre) |"
+    r"\bкогда (?:мы )?(?:говорим|обсуждаем|речь) |(?:谈到|谈论|讨论|说到|聊到)[^，。]{1,20}(?:时|的时候)|"
+    r"について(?:話す|聞く|尋ねる)(?:とき|時|場合)|에 (?:대해|관해) (?:이야기|말)할 때",
+    re.I,
+)
+"""Of a rule that says itself what the talk must be about."""
 _CONCERNS = tuple(re.compile("|".join(group), re.I) for group in (_ANSWERS, _MANNER, _HONESTY, _PERSON, _ELSEWHERE))
 
 
 def concerns_every_answer(text: str) -> bool:
     """Whether a rule applies whatever the topic is."""
     plain = text.replace("’", "'").strip()
+    if _OF_A_TOPIC.search(plain):
+        return False
     opening = _OPENING.match(plain)
     plain = plain[opening.end() :] if opening else plain
     return any(table.search(plain) for table in _CONCERNS)
