@@ -139,9 +139,10 @@ def test_a_turn_of_the_tail_is_not_recalled_too() -> None:
     turns = (TailTurn("t", "user", "hello", session="s"),)
     again = Candidate("t", "hello", 0.9, "user", "session", session="s")
     other = Candidate("t", "good day", 0.9, "user", "history", session="another")
-    result = assembled(Offer(2000, turns=turns, recalled=(again, other)))
-    assert [each.reason for each in result.rejections] == ["in the tail"]
-    assert tier(result, "recalled") == ["t"]
+    for recalled in ((again, other), (other, again)):
+        result = assembled(Offer(2000, turns=turns, recalled=recalled))
+        assert [(each.session, each.reason) for each in result.rejections] == [("s", "in the tail")]
+        assert tier(result, "recalled") == ["t"]
 
 
 def test_a_request_binds_only_the_response_that_follows_it() -> None:

@@ -245,7 +245,7 @@ class _Filling:
         admission = _Admission(self._pricing, self._plan, tier)
         for first, *others in groups:
             reason = self._redundant(first)
-            if reason and not admission.has(first.id):
+            if reason and not admission.has(first):
                 self._reject(tier, first, reason, 0)
             group = [*(() if reason else (first,)), *(other for other in others if not self._redundant(other))]
             if not group:
@@ -365,8 +365,8 @@ class _Admission:
     def taken(self) -> list[_Chosen]:
         return [chosen for _, chosen in self._taken]
 
-    def has(self, name: str) -> bool:
-        return any(chosen.id == name for _, chosen in self._taken)
+    def has(self, candidate: Candidate) -> bool:
+        return any((chosen.session, chosen.id) == (candidate.session, candidate.id) for _, chosen in self._taken)
 
     def price_with(self, entries: Sequence[_Entry]) -> int:
         if self._measured is None:
