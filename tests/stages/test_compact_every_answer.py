@@ -44,6 +44,8 @@ def test_a_condition_that_names_no_topic_leaves_it_wanted_always(text: str) -> N
         "Going forward, migrations run on staging first.",
         "From now on always squash before merging, the answer file too.",
         "Start with the backend tests.",
+        "A feature flag is fine with me, but no second deploy.",
+        "Never forget the dog, she's important to me.",
         "A partir de ahora, responde siempre en español cuando hablemos del almacén.",
         "Always answer me in German when we talk about the Lübeck office.",
         "Whenever we discuss pricing, keep your answers short.",

@@ -51,7 +51,8 @@ _PERSON = (
     r"\bi (?:don't|can't|never) (?:eat|drink|have|drive|fly)\b|\bi (?:use|read on) (?:a |my )?(?:screen reader|phone|"
     r"mac)\b"
     r"|\bkosher\b|\bhalal\b|\bgluten\b|\bdairy\b|\bsugar\b|\bmeat\b|\ballerg\w*\b|\bmy (?:hearing|eyesight|pronouns)\b",
-    r"\b(?:with|to|for) me[.!,]|\b(?:nothing to me|tells? me nothing|work for me|drives? me|i think in|like i'm|as if "
+    r"(?<!fine )(?<!okay )(?<!ok )(?<!good )(?<!important )\b(?:with|to|for) me[.!,]"
+    r"|\b(?:nothing to me|tells? me nothing|work for me|drives? me|i think in|like i'm|as if "
     r"i)\b",
 )
 _ELSEWHERE = (

@@ -28,10 +28,15 @@ SAME_MEANING = 0.5
 
 _OF_FACTS = re.compile(
     r"\b(?:turn(?:s|ed) out|end(?:ed)? up|becomes?|became|(?:steps?|stepped) in|postponed|rescheduled|verschoben|"
-    r"reporté\w?|spostat\w|adiad\w|перенес\w{0,4})\b",
+    r"reporté\w?|spostat\w|adiad\w|перенес\w{0,4}|"
+    r"(?<!have )(?<!need )(?<!decided )(?<!agreed )(?<!going )to (?:reduce|increase|raise|lower|switch|drop|change)|"
+    r"(?:and|further|this|an?|can|could|would|helps?) (?:reduce|increase|raise|lower|switch)|"
+    r"(?:reduc|increas|rais|lower|switch)ing|(?:those|these|some|many|any) changes|how (?:\w{1,20} ){1,4}changes|"
+    r"(?:a lot|so much|everything) has changed|switch(?:ed|es)? up|drop(?:s|ped)? (?:off|by|in)|"
+    r"drop (?:the details|me|us))\b",
     re.I,
 )
-"""Signs of change that tell how things went, and take nothing back that somebody asked for."""
+"""Signs of change that tell how things went or what is tried, and take nothing back that somebody asked for."""
 
 
 @dataclass(frozen=True, slots=True)
