@@ -26,13 +26,19 @@ SAME_MEANING = 0.5
 """Cosine from which a sentence and a rule that share a word are about the same."""
 
 
+_WISHED = "agreed better decided free going happy have like love need plan prefer rather ready time us want".split()
+"""Words before "to drop" that make it a wish or a decision, where "to reduce the cost" is a purpose."""
+_TO = "".join(f"(?<!{word} )" for word in _WISHED) + "to"
+_DOING = "(?<!'m )(?<!'re )(?<!am )(?<!are )(?<!be )"
 _OF_FACTS = re.compile(
     r"\b(?:turn(?:s|ed) out|end(?:ed)? up|becomes?|became|(?:steps?|stepped) in|postponed|rescheduled|verschoben|"
     r"reporté\w?|spostat\w|adiad\w|перенес\w{0,4}|"
-    r"(?<!have )(?<!need )(?<!decided )(?<!agreed )(?<!going )to (?:reduce|increase|raise|lower|switch|drop|change)|"
-    r"(?:and|further|this|an?|can|could|would|helps?) (?:reduce|increase|raise|lower|switch)|"
-    r"(?:reduc|increas|rais|lower|switch)ing|(?:those|these|some|many|any) changes|how (?:\w{1,20} ){1,4}changes|"
-    r"(?:a lot|so much|everything) has changed|switch(?:ed|es)? up|drop(?:s|ped)? (?:off|by|in)|"
+    rf"{_TO} (?:reduce|increase|raise|lower|switch|drop|change)|"
+    r"(?:and|further|can|could|would|helps?) (?:reduce|increase|raise|lower)|"
+    r"(?:this|an?) (?:reduce|increase|raise|lower|switch)|"
+    rf"{_DOING}(?:reduc|increas|rais|lower|switch|dropp)ing|"
+    r"(?:those|these|some|many|any) changes|how (?:\w{1,20} ){1,4}changes|"
+    r"(?:a lot|so much|everything) has changed|switch(?:ed|es)? up|drop(?:s|ped|ping)? (?:off|by|in)|"
     r"drop (?:the details|me|us))\b",
     re.I,
 )
