@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import time
+from collections.abc import Callable
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.extracts import extract
+from tests.growth import takes_eightfold
 from tests.stages.superseding import sessions
 
 from libravdb_memory.compact.changes import MOST_CHANGES, changes, outdated
@@ -99,15 +100,10 @@ def test_it_stays_within_bounds(said: list[tuple[int, str, float]]) -> None:
 
 
 def test_the_work_is_linear() -> None:
-    def seconds(count: int) -> float:
+    def judging(count: int) -> Callable[[], object]:
         texts = [f"We changed valve {number} of the mill instead." for number in range(count)]
         content = [content_words(words(text)) for text in texts]
-        started = time.process_time()
-        outdated(changes(texts, range(count), content), range(count), content, None)
-        return time.process_time() - started
+        return lambda: outdated(changes(texts, range(count), content), range(count), content, None)
 
     few = 4 * MOST_CHANGES
-    seconds(few)
-    pairs = [(seconds(few), seconds(few * 8)) for _ in range(5)]  # in turn: a busy moment meets both
-    small, large = (min(times) for times in zip(*pairs, strict=True))
-    assert large < 8 * small * 3 + 0.05  # quadratic growth would be 64-fold
+    assert takes_eightfold(judging(few), judging(8 * few))

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import time
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.growth import grows_with_length
 
 from libravdb_memory.compact.certificate import PREFIX
 from libravdb_memory.compact.grounding import PINNED, ungrounded
@@ -77,12 +76,4 @@ def test_the_sources_themselves_name_nothing_that_they_do_not_name(sources: list
 
 @pytest.mark.parametrize("unit", ["a1b ", "](", "<a", "1,", "pinned:\n", "Ada: ", "Feb 3 ", "Xy"])
 def test_time_grows_with_the_length_alone(unit: str) -> None:
-    def seconds(length: int) -> float:
-        text = unit * (length // len(unit))
-        started = time.process_time()
-        ungrounded(text, [text], NAMES)
-        return time.process_time() - started
-
-    pairs = [(seconds(4_000), seconds(32_000)) for _ in range(5)]  # in turn: a busy moment meets both
-    small, large = (min(times) for times in zip(*pairs, strict=True))
-    assert large < 8 * small * 3 + 0.05  # quadratic growth would be 64-fold
+    assert grows_with_length(lambda text: ungrounded(text, [text], NAMES), unit, 4_000)

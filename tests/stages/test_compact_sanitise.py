@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import base64
-import time
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.growth import grows_with_length
 
 from libravdb_memory.compact.sanitise import LONGEST_FENCE, sanitise
 
@@ -111,13 +111,4 @@ def test_encoded_runs_go_from_sixty_four_letters_on() -> None:
 
 @pytest.mark.parametrize("unit", ["```\n", "data:", "ab ", "aB1/", "A" * 63 + " ", "~~~\nx\n", "0x", "= "])
 def test_time_grows_with_the_length_alone(unit: str) -> None:
-    def seconds(length: int) -> float:
-        text = unit * (length // len(unit))
-        started = time.process_time()
-        sanitise(text)
-        return time.process_time() - started
-
-    seconds(20_000)
-    pairs = [(seconds(20_000), seconds(160_000)) for _ in range(7)]  # in turn: a busy moment meets both
-    small, large = (min(times) for times in zip(*pairs, strict=True))
-    assert large < 8 * small * 3 + 0.05  # quadratic growth would be 64-fold
+    assert grows_with_length(sanitise, unit, 20_000)

@@ -6,7 +6,6 @@ The development part of the corpus was used for tuning, the held-out part was no
 from __future__ import annotations
 
 import json
-import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,6 +13,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.growth import is_done_within
 
 from libravdb_memory.compact.guidance import GAP, shard_text
 from libravdb_memory.compact.sentences import Span, sentence_spans
@@ -195,9 +195,7 @@ def test_a_rule_by_itself_is_a_rule_still(turn: Turn) -> None:
 def test_a_megabyte_is_read_within_a_second(unit: str) -> None:
     text = (unit * (1_000_000 // len(unit) + 1))[:1_000_000]
     marks = scan(text[:CHARACTERS_READ]).marks
-    started = time.process_time()
-    standing_rules(text, marks)
-    assert time.process_time() - started < 1.0
+    assert is_done_within(1.0, lambda: standing_rules(text, marks))
 
 
 # ── shards ───────────────────────────────────────────────────────────────────────────────────────────────────────

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import time
-
 import pytest
+from tests.growth import grows_with_length
 
 from libravdb_memory.ingest.deontic import scan
 
@@ -31,26 +30,11 @@ SHAPES = {
     "list items": "- a\n",
     "newlines": "\n",
 }
-LONG = (100_000, 800_000)
-SHORT = (25_000, 200_000)
+LONG, SHORT = 100_000, 25_000
 LENGTHS = {"prose": LONG, "no punctuation": LONG, "all commas": LONG, "deep parentheses": LONG}
-GROWTH_LIMIT = 24  # eightfold length: linear is about 8, quadratic 64
-
-
-def seconds(text: str) -> float:
-    started = time.process_time()
-    scan(text)
-    return time.process_time() - started
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("shape", SHAPES)
 def test_time_grows_with_the_length_of_the_text(shape: str) -> None:
-    lengths = LENGTHS.get(shape, SHORT)
-    text = SHAPES[shape] * (lengths[-1] // len(SHAPES[shape]) + 1)
-    taken: list[float] = []
-    for _ in range(3):  # a busy machine can only make a run slower: one linear run is proof
-        taken = [seconds(text[:length]) for length in lengths]
-        if taken[-1] <= GROWTH_LIMIT * max(taken[0], 0.002):
-            return
-    pytest.fail(f"{shape}: {taken}")
+    assert grows_with_length(scan, SHAPES[shape], LENGTHS.get(shape, SHORT))

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import time
+from collections.abc import Callable
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.growth import is_within
+from tests.growth import takes_eightfold
 
 from libravdb_memory.errors import InvalidInputError
 from libravdb_memory.ingest.actions import action_of
@@ -325,17 +325,13 @@ def test_no_text_breaks_the_linter_and_its_answer_is_stable(text: str) -> None:
 def test_five_thousand_rules_are_compared_in_linear_time() -> None:
     counter = EstimatingCounter()
 
-    def seconds(count: int) -> float:
+    def linting(count: int) -> Callable[[], object]:
         rules = "\n".join(f"- {'Always' if at % 2 else 'Never'} restart service {at // 3}." for at in range(count))
         documents = {"AGENTS.md": partition(rules.encode(), counter)}
-        started = time.process_time()
-        report = lint(documents, AMPLE)
-        spent = time.process_time() - started
-        assert len(report.contradictions) == -(-count // 3)
-        return spent
+        assert len(lint(documents, AMPLE).contradictions) == -(-count // 3)
+        return lambda: lint(documents, AMPLE)
 
-    small = min(seconds(500) for _ in range(3))
-    assert is_within(min(10 * small * 3 + 0.05, 4.0), lambda: seconds(5001))
+    assert takes_eightfold(linting(600), linting(4800))
 
 
 def test_one_rule_stated_ten_thousand_times_is_not_compared_pair_by_pair() -> None:

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import time
-
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
-from tests.growth import is_within
+from tests.growth import grows_with_length
 
 from libravdb_memory.errors import InvalidInputError
 from libravdb_memory.ingest.markdown import MAX_DOCUMENT_BYTES, Block, parse
@@ -225,15 +223,7 @@ def test_deep_nesting_does_not_swallow_the_next_item(depth: int) -> None:
     ids=repr,
 )
 def test_time_grows_with_length_and_not_faster(unit: str) -> None:
-    def seconds(count: int) -> float:
-        source = unit.encode() * count
-        started = time.process_time()
-        parse(source)
-        return time.process_time() - started
-
-    few = 1000
-    small = min(seconds(few) for _ in range(7))
-    assert is_within(8 * small * 3 + 0.05, lambda: seconds(few * 8))  # quadratic growth would be 64-fold
+    assert grows_with_length(lambda text: parse(text.encode()), unit, 1000 * len(unit))
 
 
 @pytest.mark.slow

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import time
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.growth import grows_with_length
 
 from libravdb_memory.retrieve.question import (
     READ_AT_EACH_END,
@@ -312,19 +311,15 @@ SHAPES = {
     "joined": "a-b/",
     "digits": "1",
 }
-LENGTHS = (125_000, 1_000_000)
-GROWTH_LIMIT = 24  # eightfold length: linear is about 8, quadratic 64
 
 
 @pytest.mark.parametrize("shape", SHAPES)
 def test_time_grows_with_the_length_of_the_question(shape: str) -> None:
-    text = SHAPES[shape] * (LENGTHS[-1] // len(SHAPES[shape]) + 1)
-    taken: list[float] = []
-    for _ in range(3):  # a busy machine can only make a run slower: one linear run is proof
-        taken = [seconds(text[:length]) for length in LENGTHS]
-        if taken[1] <= GROWTH_LIMIT * max(taken[0], 0.002):
-            return
-    pytest.fail(f"{shape}: {taken}")
+    def work(text: str) -> None:
+        question = read_question(text, PAIR)
+        mentions_exactly(text, (*question.identifiers, "a-b")[0])
+
+    assert grows_with_length(work, SHAPES[shape], 125_000)
 
 
 @given(any_text, st.integers(0, 3 * READ_AT_EACH_END), any_text)
@@ -335,10 +330,3 @@ def test_of_a_long_question_both_ends_are_read_and_little_else(first: str, betwe
     assert question.text.startswith(first) and question.text.endswith(last)
     assert len(question.text) <= 2 * READ_AT_EACH_END + 1
     assert question.shortened == (question.text != text) == (len(text) > 2 * READ_AT_EACH_END + 1)
-
-
-def seconds(text: str) -> float:
-    started = time.process_time()
-    question = read_question(text, PAIR)
-    mentions_exactly(text, (*question.identifiers, "a-b")[0])
-    return time.process_time() - started

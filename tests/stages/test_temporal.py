@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import time
 from datetime import UTC, date, datetime
 from itertools import pairwise
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.growth import grows_with_length, is_done_within, seconds
 
 from libravdb_memory.retrieve.dates import anchor_density, mentions, tells_time
 from libravdb_memory.retrieve.temporal import ACTIVE_FROM, LEAST_PICK, Pickable, event_slots, select, temporal_strength
@@ -123,16 +123,7 @@ def test_the_density_counts_distinct_expressions_up_to_three(text: str, density:
 
 @pytest.mark.parametrize("shape", ["in a ", "1 ", "the past ", "may "])
 def test_scanning_time_grows_with_the_length_alone(shape: str) -> None:
-    def seconds(characters: int) -> float:
-        text = shape * (characters // len(shape))
-        best = 1e9
-        for _ in range(9):
-            started = time.process_time()
-            anchor_density(text)
-            best = min(best, time.process_time() - started)
-        return best
-
-    assert seconds(80_000) < 4 * 2.5 * max(seconds(20_000), 1e-3)  # quadratic growth would be 16-fold
+    assert grows_with_length(anchor_density, shape, 10_000)
 
 
 @pytest.mark.parametrize(
@@ -154,17 +145,7 @@ def test_the_strength_of_a_temporal_question_is_its_patterns_weights(question: s
 
 
 def test_event_slots_take_time_proportional_to_the_length_of_a_prompt_full_of_dates() -> None:
-    taken: list[float] = []
-    for _ in range(3):  # a busy machine can only make a run slower: one linear run is proof
-        taken = []
-        for length in (125_000, 1_000_000):
-            prompt = ("How long before 5pm? " + "at 3 pm, " * (length // 9))[:length]
-            started = time.process_time()
-            event_slots(prompt)
-            taken.append(time.process_time() - started)
-        if taken[1] <= 24 * taken[0]:
-            return
-    pytest.fail(f"eightfold length took {taken[1] / taken[0]:.0f} times as long")
+    assert grows_with_length(lambda dates: event_slots("How long before 5pm? " + dates), "at 3 pm, ", 125_000)
 
 
 @given(st.text() | st.lists(st.sampled_from(["5pm", "yesterday", "3 May", "in 2023", "on", "may", " "])).map(" ".join))
@@ -176,11 +157,9 @@ def test_a_text_tells_a_time_when_it_mentions_one(text: str) -> None:
 
 def test_a_long_log_is_read_no_further_than_its_third_date() -> None:
     log = "yesterday, today and tomorrow " + "at 02:13 the import died " * 40_000
-    started = time.process_time()
     assert tells_time(log) and anchor_density(log) == 1.0
-    short = time.process_time() - started
-    mentions(log)
-    assert short < (time.process_time() - started) / 20
+    whole = seconds(lambda: mentions(log))
+    assert is_done_within(whole / 20, lambda: (tells_time(log), anchor_density(log)))
 
 
 def test_event_slots_are_the_noun_phrases_in_order_and_at_most_four() -> None:
