@@ -405,7 +405,17 @@ MUTANTS: tuple[tuple[str, str, str], ...] = (
     ("elevating.py", "return [span for span in inside if is_plain(text[slice(*span)])]", "return ()"),
     ("elevating.py", "turn.speaker, takes_back=marks)", "turn.speaker)"),
     ("assemble/fill.py", "names += change.taken_back_by", "pass"),
-    ("assemble/fill.py", "names = list(rule.taken_back_by)", "names = list[str]()"),
+    ("assemble/fill.py", "names = list(said.taken_back_by)", "names = list[str]()"),
+    (
+        "assemble/fill.py",
+        "groups = map(self._with_what_takes_it_back, self._offer.recalled)",
+        "groups = [(each,) for each in self._offer.recalled]",
+    ),
+    (
+        "assemble/fill.py",
+        "groups = map(self._with_what_takes_it_back, self._offer.recovered)",
+        "groups = [(each,) for each in self._offer.recovered]",
+    ),
     ("assemble/fill.py", "group = [*(() if reason else (first,)), *(", "group = [] if reason else [first, *("),
     ("elevating.py", '            if cancelled():\n                raise CallCancelledError("compaction")\n', ""),
     (

@@ -34,7 +34,7 @@ from libravdb_memory.retrieve.query import keyword_share
 from libravdb_memory.retrieve.question import what_counts
 from libravdb_memory.retrieve.recovery import Standing, recovery_signals
 from libravdb_memory.retrieve.route import asks_for_the_whole, is_about_dreams
-from libravdb_memory.shards import EVERY_ANSWER, TAKES_BACK, mark_of, taken_back_by
+from libravdb_memory.shards import EVERY_ANSWER, TAKES_BACK, rule_mark, taken_back_by
 from libravdb_memory.store.protocol import AllOf, Covered, Equals, Filter, Key, Not, Store
 from libravdb_memory.summaries import is_summary, node_of
 from libravdb_memory.tailing import newest_records, tail_turns
@@ -183,18 +183,23 @@ class ContextBuilder:
             ranked = self._overview_first(request, ranked)
         standing = [Standing(item.score, _confidence(item.record)) for item in ranked]
         weak = recovery_signals(standing, len(turns))
-        guidance = self._guidance(request, asked, recalled)
+        guidance = self._guidance(request, asked, recalled, ranked)
         shown_texts = [self._masking.text(text) for message in window.messages if (text := plain_text(message))]
         visible = frozenset((request.prompt, *shown_texts))
         shown = self._covering_visible(ranked, visible)
+        changes = _changes_by_mark(guidance)
+
+        def offered(items: Iterable[Remembered]) -> tuple[Candidate, ...]:
+            return tuple(_candidate(item, request.session, item.record.ref in shown, changes) for item in items)
+
         offer = Offer(
             budget=window.frames,
             hard=rules.hard,
             soft=rules.soft,
             turns=() if request.mode == "own" and window.messages else turns,  # there the kept messages are the tail
-            elevated=_guiding(guidance, request.session),
-            recalled=_candidates(ranked[:wanted], request.session, shown),
-            recovered=_candidates(ranked[wanted:], request.session, shown) if weak else (),
+            elevated=offered(guidance),
+            recalled=offered(ranked[:wanted]),
+            recovered=offered(ranked[wanted:]) if weak else (),
             visible=visible,
         )
         refs = {(item.record.group, item.record.id): item.record.ref for item in (*guidance, *ranked)}
@@ -222,9 +227,12 @@ class ContextBuilder:
         )
         return tail_turns(newest)
 
-    def _guidance(self, request: Request, asked: str, recalled: Recalled) -> tuple[Remembered, ...]:
+    def _guidance(
+        self, request: Request, asked: str, recalled: Recalled, ranked: Iterable[Remembered]
+    ) -> tuple[Remembered, ...]:
         """The nearest rules, by meaning and by the words they share with the prompt, and in turn with them those for
-        every answer, so that neither kind crowds out the other; and what takes any of them back."""
+        every answer, so that neither kind crowds out the other; and what takes any of them back, or what a recalled
+        turn says."""
         collection, vector, scores = guidance_of(request.namespace), recalled.vector, dict[int, float]()
         if vector is not None:
             scores = {hit.ref: hit.score for hit in self._store.search_vectors(collection, vector, _GUIDANCE).hits}
@@ -232,7 +240,7 @@ class ContextBuilder:
             collection, where=Equals(f"metadata.{EVERY_ANSWER}", True), limit=_GUIDANCE, newest_first=True
         )
         rules = dict(self._store.fetch([*scores, *(each.ref for each in lasting.records)]))
-        rules |= self._taking_back(collection, rules.values())
+        rules |= self._taking_back(collection, [*rules.values(), *(item.record for item in ranked)])
         lacking = [ref for ref in rules if ref not in scores]
         scores |= dict.fromkeys(lacking, 0.0)
         if vector is not None:
@@ -247,15 +255,15 @@ class ContextBuilder:
         topical = [item for item in found if item.record.metadata.get(EVERY_ANSWER) is not True]
         return _in_turn(general, topical)
 
-    def _taking_back(self, collection: str, rules: Iterable[Record]) -> dict[int, Record]:
-        """What takes back any of these rules, and what takes that back, by ref."""
+    def _taking_back(self, collection: str, said: Iterable[Record]) -> dict[int, Record]:
+        """What takes back any of these rules and turns, and what takes that back, by ref."""
         are_changes = Not(Equals(f"metadata.{TAKES_BACK}", None))
         changes = self._store.page(collection, where=are_changes, limit=_CHANGES, newest_first=True).records
         found: dict[int, Record] = {}
-        marks = {mark_of(rule.id) for rule in rules}
+        marks = set(map(rule_mark, said)) if changes else set[str]()
         while fresh := [each for each in changes if each.ref not in found and marks & taken_back_by(each)]:
             found |= {each.ref: each for each in fresh}
-            marks |= {mark_of(each.id) for each in fresh}
+            marks |= set(map(rule_mark, fresh))
         return found
 
     def _guidance_score(self, prompt: str, record: Record, cosine: float) -> tuple[float, dict[str, float]]:
@@ -362,13 +370,9 @@ def _active_summaries(session: str) -> Filter:
     return AllOf((Equals("group", session), Not(Covered())))
 
 
-def _candidates(
-    items: Iterable[Remembered], session: str, shown: frozenset[int] = frozenset()
-) -> tuple[Candidate, ...]:
-    return tuple(_candidate(item, session, item.record.ref in shown) for item in items)
-
-
-def _candidate(item: Remembered, session: str, covers_visible: bool) -> Candidate:
+def _candidate(
+    item: Remembered, session: str, covers_visible: bool, changes: Mapping[str, tuple[str, ...]]
+) -> Candidate:
     turn = turn_of(item.record)
     source = "session" if item.source.name == "history" and turn.session == session else item.source.name
     return Candidate(
@@ -384,19 +388,17 @@ def _candidate(item: Remembered, session: str, covers_visible: bool) -> Candidat
         covers_from=node_of(item.record).first if is_summary(item.record) else "",
         covers_visible=covers_visible,
         place=item.record.ref,
+        taken_back_by=changes.get(rule_mark(item.record), ()) if changes else (),
     )
 
 
-def _guiding(items: Sequence[Remembered], session: str) -> tuple[Candidate, ...]:
-    """Each rule with the ids of those that take it back."""
-    by_mark: dict[str, list[str]] = {}
-    for item in items:
+def _changes_by_mark(guidance: Iterable[Remembered]) -> Mapping[str, tuple[str, ...]]:
+    """For the mark of a rule the ids of what takes it back."""
+    found: dict[str, tuple[str, ...]] = {}
+    for item in guidance:
         for mark in taken_back_by(item.record):
-            by_mark.setdefault(mark, []).append(item.record.id)
-    return tuple(
-        replace(candidate, taken_back_by=tuple(by_mark.get(mark_of(candidate.id), ())))
-        for candidate in _candidates(items, session)
-    )
+            found[mark] = (*found.get(mark, ()), item.record.id)
+    return found
 
 
 def _in_turn(general: Sequence[Remembered], topical: Sequence[Remembered]) -> tuple[Remembered, ...]:

@@ -79,6 +79,12 @@ def mark_of(rule_id: str) -> str:
     return hashlib.sha256(rule_id.encode()).hexdigest()[:16]
 
 
+def rule_mark(record: Record) -> str:
+    """The mark of a rule, or of the one that this turn states, if it states any."""
+    is_rule = guided_namespace_of(record.collection) is not None
+    return mark_of(record.id if is_rule else _begin(record.group) + record.id)
+
+
 def taken_back_by(record: Record) -> frozenset[str]:
     """The marks of the rules that this one takes back."""
     marks = record.metadata.get(TAKES_BACK)

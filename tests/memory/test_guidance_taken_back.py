@@ -102,6 +102,20 @@ def test_a_rule_that_was_taken_back_is_never_shown_without_what_takes_it_back(me
     assert (True, True) in shown or prompt != "Write the parser."
 
 
+@pytest.mark.parametrize("prompt", ["What did I say about tabs in the parser?", "Shall we use tabs in the parser?"])
+def test_a_recalled_turn_whose_rule_was_taken_back_comes_with_what_takes_it_back(memory: Memory, prompt: str) -> None:
+    in_another_session(memory)
+    assert memory.wait(60)
+    tiers = set[str]()
+    for session in ("new", "s"):
+        for budget in range(60, 1500, 30):
+            context = memory.context(prompt, user="ada", session=session, budget=budget)
+            assert (RULE in context.text) <= (CHANGE in context.text), (session, budget)
+            tiers |= {item.tier for item in context.assembly.items if RULE in context.text[item.start :][:150]}
+            assert memory.replay(context.receipt.id).identical
+    assert "recalled" in tiers or "recovered" in tiers
+
+
 def test_a_rule_that_changes_another_says_which(memory: Memory) -> None:
     later = "From now on use spaces in the parser, forget the tabs."
     talk(memory, "s", RULE, later, OTHER)

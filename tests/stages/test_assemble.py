@@ -64,11 +64,11 @@ def candidates(draw: st.DrawFn, name: str) -> tuple[Candidate, ...]:
 
 
 @st.composite
-def rules_taken_back(draw: st.DrawFn) -> tuple[Candidate, ...]:
-    """Rules of which any may take back any, those too that are like nothing asked."""
-    rules = draw(candidates("e"))
-    names = st.lists(st.sampled_from([rule.id for rule in rules] or ["e0"]), max_size=2).map(tuple)
-    return tuple(replace(rule, taken_back_by=draw(names)) for rule in rules)
+def taken_back(draw: st.DrawFn, name: str) -> tuple[Candidate, ...]:
+    """Rules, or turns that state some, of which any may be taken back by any rule, those too that are like nothing
+    asked, or by one that is not offered."""
+    names = st.lists(st.sampled_from([f"e{index}" for index in range(8)]), max_size=2).map(tuple)
+    return tuple(replace(rule, taken_back_by=draw(names)) for rule in draw(candidates(name)))
 
 
 offers = st.builds(
@@ -86,9 +86,9 @@ offers = st.builds(
     st.lists(texts.filter(str.strip), max_size=4),
     st.lists(texts.filter(str.strip), max_size=6),
     conversations(),
-    rules_taken_back(),
-    candidates("r"),
-    candidates("v"),
+    taken_back("e"),
+    taken_back("r"),
+    taken_back("v"),
     st.integers(0, 4),
 )
 
@@ -275,12 +275,13 @@ def test_a_rule_that_was_taken_back_is_shown_with_what_takes_it_back_or_not_at_a
     result = assembled(offer)
     if result.degraded:
         return
-    shown = {same_text(rule.text) for rule in offer.elevated if rule.id in {item.id for item in result.items}}
+    said = {each.id: each for each in (*offer.elevated, *offer.recalled, *offer.recovered)}
+    said |= {turn.id: Candidate(turn.id, turn.text, 0, turn.role, "session") for turn in offer.turns}
+    shown = {same_text(said[item.id].text) for item in result.items if item.id in said}
     shown |= {same_text(text) for text in offer.visible}
-    changes = {rule.id: rule for rule in offer.elevated}
     for item in result.items:
-        for change in changes[item.id].taken_back_by if item.tier == "elevated" else ():
-            assert same_text(changes[change].text) in shown
+        for change in said[item.id].taken_back_by if item.id in said else ():
+            assert change not in said or same_text(said[change].text) in shown
 
 
 def test_what_takes_back_a_rule_comes_along_whatever_it_is_like_itself() -> None:
@@ -297,6 +298,20 @@ def test_what_takes_back_a_rule_comes_along_whatever_it_is_like_itself() -> None
         assert bool(result.items) == (share_of(budget, SETTINGS.elevated_share) >= needed)
     visible = assembled(Offer(1000, elevated=(rule, change), visible=frozenset({"Use tabs."})))
     assert [item.id for item in visible.items] == ["change"], "who sees the rule by other ways sees what takes it back"
+
+
+@pytest.mark.parametrize("tier", ["recalled", "recovered"])
+def test_a_turn_whose_rule_was_taken_back_is_recalled_with_what_takes_it_back(tier: str) -> None:
+    turn = Candidate("t1", "Use tabs. They are wider.", 0.9, "user", "history", ts=1, taken_back_by=("change",))
+    change = Candidate("change", "Forget the tabs.", 0.0, "user", "guidance")
+    offer = replace(Offer(1000, elevated=(change,)), **{tier: (turn,)})
+    result = assembled(offer)
+    assert [(item.tier, item.id) for item in result.items] == [(tier, "t1"), (tier, "change")]
+    assert '<entry role="user" source="guidance">Forget the tabs.</entry>' in result.text
+    for budget in range(1, result.tokens + 20):
+        assert len(assembled(replace(offer, budget=budget)).items) in (0, 2)
+    alone = assembled(replace(offer, visible=frozenset({"Forget the tabs."})))
+    assert [item.id for item in alone.items] == ["t1"], "what takes it back is visible already"
 
 
 def test_guidance_stands_in_the_order_in_which_it_was_given() -> None:

@@ -8,7 +8,7 @@
 Laws: the price is that of the whole rendered text, frames and escapes included, and never exceeds tau unless 1 and 2
 alone do; then exactly those are returned, whole, marked as degraded. Nothing is injected twice, and nothing that the
 host's messages already show. Guidance stands in the order in which it was given, whatever order it was admitted in;
-a rule that was taken back is admitted with what takes it back, or not at all.
+a rule that was taken back, and the turn that states it, is admitted with what takes it back, or not at all.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ class Rule:
 class Candidate:
     """Something that may be recalled. `source` names its scope in the prompt. Of a summary, `covers_from` is the id of
     the first turn below it, and `covers_visible` says that the host's messages show that turn. `place` tells which of
-    two of one moment came later. `taken_back_by` are the ids of the rules offered that take this one back."""
+    two of one moment came later. `taken_back_by` are the ids of the guidance offered that takes back what this says."""
 
     id: str
     text: str
@@ -132,6 +132,7 @@ class _Filling:
         self._tail_ids: set[tuple[str, str]] = set()
         self._base = base_start(offer.turns, settings.tail_turns)
         self._rendered: dict[int, str] = {}
+        self._guidance = {each.id: each for each in offer.elevated}
 
     def run(self) -> Assembly:
         self._claim_hard()
@@ -196,20 +197,17 @@ class _Filling:
         relevant = [each for each in self._offer.elevated if each.score > bound]
         groups = [self._with_what_takes_it_back(rule) for rule in self._stated_once(relevant)]
         self._admit("elevated", groups, limit)
-        taken = {chosen.id for chosen in self._chosen if chosen.tier == "elevated"}
         for candidate in self._offer.elevated:
-            if candidate.score <= bound and candidate.id not in taken:
+            if candidate.score <= bound:
                 self._reject("elevated", candidate, "below the similarity bound", bound - candidate.score)
 
-    def _with_what_takes_it_back(self, rule: Candidate) -> Sequence[Candidate]:
-        """The rule first, then what takes it back, what takes that back, and so on."""
-        by_id = {each.id: each for each in self._offer.elevated}
-        found = {rule.id: rule}
-        names = list(rule.taken_back_by)
+    def _with_what_takes_it_back(self, said: Candidate) -> Sequence[Candidate]:
+        """A rule, or a turn that states one, first; then what takes it back, what takes that back, and so on."""
+        found = {said.id: said}
+        names = list(said.taken_back_by)
         while names:
             name = names.pop()
-            if name not in found and name in by_id:
-                change = by_id[name]
+            if name not in found and (change := self._guidance.get(name)):
                 found[name] = replace(change, parts={**change.parts, BESIDE_ITS_RULE: 1.0})
                 names += change.taken_back_by
         return tuple(found.values())
@@ -228,11 +226,13 @@ class _Filling:
 
     def _claim_recalled(self) -> None:
         reserve = recovery_reserve(self._offer.budget) if self._offer.recovered else 0
-        self._admit("recalled", _alone(self._offer.recalled), self._offer.budget - self._price - reserve)
+        groups = map(self._with_what_takes_it_back, self._offer.recalled)
+        self._admit("recalled", groups, self._offer.budget - self._price - reserve)
 
     def _claim_recovered(self) -> None:
         reserve = recovery_reserve(self._offer.budget)
-        self._admit("recovered", _alone(self._offer.recovered), min(reserve, self._offer.budget - self._price))
+        groups = map(self._with_what_takes_it_back, self._offer.recovered)
+        self._admit("recovered", groups, min(reserve, self._offer.budget - self._price))
 
     # ── steps ────────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -247,7 +247,8 @@ class _Filling:
             reason = self._redundant(first)
             if reason and not admission.has(first):
                 self._reject(tier, first, reason, 0)
-            group = [*(() if reason else (first,)), *(other for other in others if not self._redundant(other))]
+            fresh = [*(() if reason else (first,)), *(other for other in others if not self._redundant(other))]
+            group = list({same_text(each.text): each for each in reversed(fresh)}.values())[::-1]
             if not group:
                 continue
             entries = [_entry_of(tier, candidate) for candidate in group]
@@ -322,13 +323,14 @@ class _Filling:
 
     def _assembly(self, start: int, degraded: Degraded | None) -> Assembly:
         text = render(self._plan)
+        shown = {(chosen.session, chosen.id) for chosen in self._chosen if chosen.tier not in ("hard", "soft", "tail")}
         return Assembly(
             text=text,
             tokens=self._price,
             budget=self._offer.budget,
             tiers=self._tiers,
             items=tuple(self._items(text)),
-            rejections=tuple(self._rejections),
+            rejections=tuple(each for each in self._rejections if (each.session, each.id) not in shown),
             tail_start=start,
             degraded=degraded,
         )
@@ -340,10 +342,6 @@ class _Filling:
             tokens = self._count(chosen.rendered)
             yield Item(chosen.tier, chosen.id, tokens, position, chosen.session, chosen.score, chosen.parts)
             position += len(chosen.rendered)
-
-
-def _alone(candidates: Iterable[Candidate]) -> Iterable[Sequence[Candidate]]:
-    return ((candidate,) for candidate in candidates)
 
 
 class _Admission:
