@@ -199,7 +199,9 @@ def _told_by_a_daemon(config: Config) -> Iterator[Finding]:
         return
     if failure:
         detail = f"{daemon} made its last without the model: {failure}"
-        yield Finding("note", "summaries", detail, "libravdb compact --rebuild makes those of a session anew")
+        yield Finding(
+            "note", "summaries", detail, "libravdb compact SESSION --user U --rebuild makes those of a session anew"
+        )
 
 
 def _reinstall(config: Config) -> str:

@@ -204,3 +204,28 @@ def test_a_daemon_tells_all_of_it_too(ada: Run, endpoint: Endpoint, monkeypatch:
         assert re.fullmatch(r"extractive \(4\): qwen3:4b was not ready: .*busy \(4\)", made_by(ada))
     finally:
         assert ada("daemon", "stop").code == 0
+
+
+def test_a_bulk_add_tells_why_its_summaries_were_made_without_the_model(
+    ada: Run, endpoint: Endpoint, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("LIBRAVDB_COMPACTION_TRIGGER_TOKENS", "100")
+    monkeypatch.setenv("LIBRAVDB_COMPACTION_ABSTRACTIVE_FROM", "0")
+    endpoint.answers = [status(500, b"out of memory")]
+    turns = [{"text": f"Crate {n} with lamps waits in hall H-{n:03d} today.", "session": "bulk"} for n in range(TURNS)]
+    result = ada("add", "--jsonl", "-", "-u", "ada", stdin="\n".join(map(json.dumps, turns)))
+    assert result.code == 0 and "compacting" in result.err
+    assert "the last summary was made without the model: qwen3:4b" in result.err
+
+
+def test_a_history_tells_which_summaries_a_model_wrote(
+    ada: Run, endpoint: Endpoint, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made_by(ada)
+    assert "by openai-compatible" not in ada("history", "s", "-u", "ada").out
+    monkeypatch.setenv("LIBRAVDB_COMPACTION_ABSTRACTIVE_FROM", "0")
+    monkeypatch.setenv("LIBRAVDB_COMPACTION_MIN_ALIGN", "0")
+    endpoint.answers = [says("Crates with lamps were carried to their halls and weighed there.")]
+    assert "openai-compatible:qwen3:4b" in made_by(ada, "--rebuild")
+    told = " ".join(ada("history", "s", "-u", "ada").out.replace("│", " ").split())
+    assert "by openai-compatible:qwen3:4b" in told

@@ -14,7 +14,9 @@ from libravdb_memory import Config, Memory
 from libravdb_memory.compact.settings import CompactionSettings
 from libravdb_memory.compacting import Compaction
 from libravdb_memory.engines.summarising.protocol import Summary, SummaryRequest
+from libravdb_memory.errors import ModelUnavailableError
 from libravdb_memory.gating import JUDGED
+from libravdb_memory.lineage import Branch
 from libravdb_memory.namespaces import history_of
 from libravdb_memory.store.protocol import Key, Mark
 from libravdb_memory.summaries import Node
@@ -189,3 +191,39 @@ def test_turns_that_the_gate_never_judged_cost_no_call_of_a_model(opened: Openin
     assert memory.wait(60)
     made = compacted(memory, model := FlakySummariser()).summaries
     assert made and model.requests == []
+
+
+# ── made anew ────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+class Away(FlakySummariser):
+    """Answers so many times, and then no more."""
+
+    def __init__(self, answers: int) -> None:
+        super().__init__()
+        self._answers = answers
+
+    def summarise(self, request: SummaryRequest, cancelled: Callable[[], bool]) -> Summary:
+        self._answers -= 1
+        if self._answers < 0:
+            raise ModelUnavailableError("away", "nobody answers")
+        return super().summarise(request, cancelled)
+
+
+@pytest.mark.parametrize("answers", [0, 1])
+def test_what_a_model_wrote_is_not_made_anew_without_it(opened: Opening, answers: int) -> None:
+    memory = opened(abstractive_from=0.0, min_align=0.0)
+    say(memory, 3)
+    written = compacted(memory, FlakySummariser()).summaries
+    use(memory, Away(answers))
+    done = memory.compact(user="ada", session="s", rebuild=True)
+    assert not done.summaries and "nobody answers" in done.reason and "is kept" in done.reason
+    left = [entry.node for entry in memory.history(user="ada", session="s").entries if isinstance(entry, Branch)]
+    assert [(node.id, node.text, node.method) for node in left] == [
+        (node.id, node.text, "abstractive") for node in written
+    ]
+    use(memory, None)
+    assert {node.method for node in memory.compact(user="ada", session="s", rebuild=True).summaries} == {"extractive"}
+    use(memory, Away(0))
+    assert memory.compact(user="ada", session="s", rebuild=True).summaries, "no model wrote those there were"
+    assert memory.verify().ok

@@ -63,9 +63,10 @@ def plain_expansion(expansion: Expansion) -> str:
 
 
 def heading_of(node: Node) -> str:
-    """What a summary is, in figures: without what it says."""
+    """What a summary is, in figures, and which model wrote it: without what it says."""
     tokens = f"{node.source_tokens:,} → {node.tokens:,} tokens"
-    return f"level {node.level}, {counted(node.turns, 'turn')}, {tokens}, confidence {node.confidence:.2f}"
+    writer = f", by {in_one_line(node.engine)}" if node.method == "abstractive" else ""
+    return f"level {node.level}, {counted(node.turns, 'turn')}, {tokens}, confidence {node.confidence:.2f}{writer}"
 
 
 def certificate_of(loss: Loss) -> str:

@@ -174,7 +174,7 @@ def _summary(node: Node, shown_id: int, room: int) -> list[str]:
     name = own_part(node.id)[:shown_id]
     figures = ", ".join([heading_of(node), certificate_of(node.loss)])
     told = "\xa0".join([name, "", *figures.split(" ")]).replace(",\xa0", ", ")  # a figure stays with its name
-    first, *rest = [line.replace("\xa0", " ") for line in textwrap.wrap(told, room)]
+    first, *rest = [line.replace("\xa0", " ") for line in textwrap.wrap(told, room, break_on_hyphens=False)]
     head = click.style(name, fg="cyan", bold=True) + first.removeprefix(name)
     when = click.style(clip(local_span(node.first_ts, node.last_ts), room), dim=True)
     lost = [click.style(clip(f"lost: {', '.join(node.loss.dropped)}", room), fg="yellow")] if lost_by(node.loss) else []

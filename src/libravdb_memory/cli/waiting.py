@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import click
 
+from libravdb_memory.cli.render import in_one_line
 from libravdb_memory.cli.terminal import Terminal
 from libravdb_memory.serve.bridge.remote import AnyMemory, RemoteMemory
 from libravdb_memory.store.protocol import Progress
@@ -53,8 +54,12 @@ def wait_for_compaction(memory: AnyMemory, terminal: Terminal, goes_on: str) -> 
     except KeyboardInterrupt:
         terminal.words(f"every turn is stored; '{goes_on}' goes on with the summaries")
         raise
-    if failure := memory.status().compaction.failure:
-        terminal.words(click.style(f"note: stored, but not compacted: {failure}", fg="yellow"))
+    after = memory.status().compaction
+    if after.failure:
+        terminal.words(click.style(f"note: stored, but not compacted: {after.failure}", fg="yellow"))
+    if after.model_failure:
+        without = f"note: the last summary was made without the model: {in_one_line(after.model_failure)}"
+        terminal.words(click.style(without, fg="yellow"))
 
 
 def _compacts(memory: AnyMemory) -> bool:

@@ -26,6 +26,8 @@ Reason: TypeAlias = Literal[
 ]
 NEVER_ASKED: frozenset[Reason] = frozenset({"low score", "no score", "of extracts"})
 """What says nothing about the model."""
+AWAY: frozenset[Reason] = frozenset({"not ready", "failed"})
+"""It gave no answer at all; asked again later, it may."""
 _MOST_DIGITS = 6
 
 

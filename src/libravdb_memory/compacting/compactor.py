@@ -9,7 +9,7 @@ from contextlib import contextmanager
 
 from libravdb_memory.assemble.budget import AssemblySettings
 from libravdb_memory.compact.settings import CompactionSettings
-from libravdb_memory.compacting.covering import Covering
+from libravdb_memory.compacting.covering import Covering, ModelAwayError
 from libravdb_memory.compacting.folding import Folding
 from libravdb_memory.compacting.making import Making
 from libravdb_memory.compacting.parts import Parts
@@ -25,6 +25,7 @@ from libravdb_memory.namespaces import guidance_of, summaries_of
 from libravdb_memory.nimble import aside, nimble
 from libravdb_memory.store.paging import every
 from libravdb_memory.store.protocol import Equals, Key, Progress, Remove, Store
+from libravdb_memory.summaries import node_of
 from libravdb_memory.tokens import TokenCounter
 from libravdb_memory.verifying import wrong_rule
 
@@ -113,7 +114,7 @@ def newest_rules(store: Store, namespace: str) -> Sequence[Record]:
 def _compacted(parts: Parts, job: Job, rebuild: bool) -> Compaction:
     """What was made before an early end stays, and is told."""
     writing = Writing(parts, job)
-    covering = Covering(parts, job, writing)
+    covering = Covering(parts, job, writing, only_with_model=rebuild and _has_words_of_a_model(parts.store, job))
     folding = Folding(parts, job, writing, covering.said)
     ended_early, removals = "", _removals(parts.store, job) if rebuild else []
     try:
@@ -125,6 +126,8 @@ def _compacted(parts: Parts, job: Job, rebuild: bool) -> Compaction:
         ended_early = OVERTAKEN
     except CallCancelledError:
         ended_early = CANCELLED
+    except ModelAwayError as away:
+        ended_early = f"{away}; what a model wrote before is kept"
     writing.finish()
     return Compaction(
         job.namespace,
@@ -144,6 +147,11 @@ def _reason(covering: Covering, removals: Sequence[Remove], job: Job) -> str:
         return covering.reason
     made = covering.reason or "none could be made anew"
     return f"{made}; what there was ({gone:,}) is taken away, and every turn stands for itself again"
+
+
+def _has_words_of_a_model(store: Store, job: Job) -> bool:
+    records = every(store, summaries_of(job.namespace), Equals("group", job.session))
+    return any(node_of(record).method == "abstractive" for record in records)
 
 
 def _removals(store: Store, job: Job) -> list[Remove]:

@@ -16,6 +16,7 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 from libravdb_memory import lineage
+from libravdb_memory.compact.passed_over import AWAY, counted_extracts
 from libravdb_memory.compact.plan import plan
 from libravdb_memory.compact.prior import prior_context
 from libravdb_memory.compacting.making import Cluster
@@ -40,16 +41,22 @@ _AHEAD = 2
 """Shares that are embedded before they are needed."""
 
 
+class ModelAwayError(Exception):
+    """No model answered where nothing but its words will do; the message says why."""
+
+
 class Covering:
     """The part of a compaction that covers turns. What it came to is here, also when it ended early: the summaries it
     made, what each says as a vector, how many rules it kept, and what it left.
 
-    Where the writing is held back, every turn behind the tail is covered anew, whatever covers it in the store."""
+    Where the writing is held back, every turn behind the tail is covered anew, whatever covers it in the store. With
+    `only_with_model` an extract for want of an answer ends it."""
 
-    def __init__(self, parts: Parts, job: Job, writing: Writing) -> None:
+    def __init__(self, parts: Parts, job: Job, writing: Writing, *, only_with_model: bool = False) -> None:
         self._parts = parts
         self._job = job
         self._writing = writing
+        self._only_with_model = only_with_model
         self._declined: dict[tuple[str, ...], Declined] = {}
         self._done = 0
         self._placed: list[tuple[int, Node]] = []
@@ -146,6 +153,8 @@ class Covering:
         vectors = known_vectors(self._parts, records)
         cluster = Cluster(tuple(records), self._gating_scores(records), vectors, prior[0])
         made = self._parts.maker.cover(cluster, self._job.cancelled)
+        if self._only_with_model and made.passed_over is not None and made.passed_over.reason in AWAY:
+            raise ModelAwayError(counted_extracts([made.passed_over])[0].words())
         condensed = made.condensed
         guidance: list[Write] = [Put(shard.draft(self._job.namespace), replace=True) for shard in made.shards]
         if isinstance(condensed, str):
