@@ -126,9 +126,14 @@ TESTS: dict[str, tuple[str, ...]] = {
     "store/sqlite/connections.py": ("store/test_sqlite_upkeep.py",),
     "store/sqlite/schema.py": ("store/test_sqlite_upkeep.py",),
     "store/sqlite/upkeep.py": ("store/test_sqlite_upkeep.py",),
-    "store/sqlite/erasure.py": ("store/test_sqlite_upkeep.py",),
+    "store/sqlite/erasure.py": ("store/test_sqlite_gaps.py", "store/test_sqlite_upkeep.py"),
+    "store/sqlite/gaps.py": ("store/test_sqlite_gaps.py",),
     "store/sqlite/background.py": ("store/test_sqlite_upkeep.py",),
-    "store/sqlite/writer.py": ("durability/test_what_may_wait.py", "store/test_sqlite_upkeep.py"),
+    "store/sqlite/writer.py": (
+        "durability/test_what_may_wait.py",
+        "store/test_sqlite_upkeep.py",
+        "store/test_sqlite_gaps.py",
+    ),
     "elevating.py": (
         "memory/test_guidance_by_likeness.py",
         "memory/test_guidance_taken_back.py",
@@ -204,7 +209,7 @@ TESTS: dict[str, tuple[str, ...]] = {
     "serve/reference/records.py": ("serve/reference/test_records.py", "serve/reference/test_reach.py"),
     "store/sqlite/fulltext.py": ("store/test_sqlite_conformance.py", "store/test_sqlite_upkeep.py"),
     "store/sqlite/shelving.py": ("store/test_vectors_arriving.py",),
-    "store/sqlite/store.py": ("store/test_vectors_arriving.py",),
+    "store/sqlite/store.py": ("store/test_vectors_arriving.py", "store/test_sqlite_gaps.py"),
 }
 
 MUTANTS: tuple[tuple[str, str, str], ...] = (
@@ -385,6 +390,14 @@ MUTANTS: tuple[tuple[str, str, str], ...] = (
     ("compacting/uncovered.py", "if record.ref < ends_before]", "]"),
     ("compacting/writing.py", "[Expect(self._state, self._version), *writes]", "[*writes]"),
     ("compacting/writing.py", "for key in below]", "for key in below[1:]]"),
+    ("store/sqlite/gaps.py", 'db.pragma("shrink_memory")', "pass"),
+    ("store/sqlite/gaps.py", "waiting += _children(page, head)", "pass"),
+    ("store/sqlite/gaps.py", "yield _number(page, head + 8, 4)", "yield from ()"),
+    ("store/sqlite/gaps.py", "if begins <= ends <= len(page) else slice(0, 0)", ""),
+    ("store/sqlite/gaps.py", 'db.execute("BEGIN")', "db.changes()"),
+    ("store/sqlite/erasure.py", "    wipe_gaps(db, path, vfs)\n", ""),
+    ("store/sqlite/store.py", "if erasure.is_unfinished(db):", "if False:"),
+    ("store/sqlite/writer.py", "                then(self._db)\n", ""),
     ("compacting/covering.py", "made.passed_over.reason in AWAY:", "False:"),
     (
         "compacting/compactor.py",

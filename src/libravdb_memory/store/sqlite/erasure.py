@@ -1,12 +1,17 @@
 """Erasing: the one way out for raw history.
 
-Law: after `erase` the selected records are in no table, index or log of the data file, and the names of groups and
-collections they leave empty are gone too, and so are labels that mark nothing any more.
+Laws: after `erase` the selected records are in no table, index or log of the data file, and the names of groups and
+collections they leave empty are gone too, and so are labels that mark nothing any more. Once the log was emptied and
+`finish` is done, they are nowhere between the cells of a page either; until then the store says that this is to be
+done, so that a crash does not leave them there.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
+
+import apsw
 
 from libravdb_memory.store.drafts import check_address, check_text
 from libravdb_memory.store.protocol import Erasure, Selection
@@ -14,6 +19,7 @@ from libravdb_memory.store.sqlite.catalog import Catalog
 from libravdb_memory.store.sqlite.commits import remove_record
 from libravdb_memory.store.sqlite.database import Database
 from libravdb_memory.store.sqlite.fulltext import forget_words
+from libravdb_memory.store.sqlite.gaps import wipe_gaps
 from libravdb_memory.store.sqlite.marks import drop_unused_labels
 from libravdb_memory.store.sqlite.schema import ERASE, REF_BITS
 
@@ -28,6 +34,7 @@ _OF_GROUP = (
 _OF_COLLECTION = (
     "SELECT r.ref FROM collection c JOIN grp g ON g.collection = c.key JOIN record r ON r.grp = g.key WHERE c.name = ?"
 )
+_UNFINISHED = "erasing"
 
 
 def check_selection(selection: Selection) -> None:
@@ -53,8 +60,21 @@ def erase(db: Database, catalog: Catalog, selection: Selection) -> tuple[Erasure
     forget_words(db, texts)
     _drop_empty_names(db, {ref >> REF_BITS for ref in refs})
     drop_unused_labels(db)
+    db.execute("INSERT OR REPLACE INTO meta (name, value) VALUES (?, '1')", (_UNFINISHED,))
     catalog.forget()
     return Erasure(len(refs), edges, vectors), refs
+
+
+def is_unfinished(db: Database) -> bool:
+    return bool(db.execute("SELECT count(*) FROM meta WHERE name = ?", (_UNFINISHED,)).get)
+
+
+def finish(db: Database, path: Path, vfs: str | None) -> None:
+    """Leave no copy of what was erased in the file. The log must be empty, and is so again; nobody else may write or
+    fold one meanwhile."""
+    wipe_gaps(db, path, vfs)
+    db.execute("DELETE FROM meta WHERE name = ?", (_UNFINISHED,))
+    db.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
 
 
 def _selected(db: Database, selection: Selection) -> Iterator[int]:

@@ -103,13 +103,21 @@ class SqliteStore:
                 raise
         pages = log_pages(settings)
         self._writer = GroupWriter(
-            db, data, GroupApplier(self._catalog), self._catalog.forget, self._committed, _LOG_OUTGROWN * pages
+            db,
+            data,
+            GroupApplier(self._catalog),
+            self._catalog.forget,
+            self._committed,
+            _LOG_OUTGROWN * pages,
+            lambda db: erasure.finish(db, data, vfs),
         )
         self._upkeep = Upkeep(self._writer, lambda: connect_folder(data, vfs), pages)
         self._readers = Readers(data, vfs)
         self._place = shelving.ShelfPlace(self._make_shelf)
         self._closed = False
         forking.abandon_in_children(self)
+        if erasure.is_unfinished(db):
+            self._writer.call(lambda _: None, lambda _: self._writer.empty_log())
 
     @classmethod
     def open(cls, path: Path, *, settings: StoreSettings | None = None, vfs: str | None = None) -> SqliteStore:

@@ -83,7 +83,8 @@ class _Ticket:
 class GroupWriter:
     """The only user of the writing connection. `forget` is called after a rollback, to drop what was cached, and
     `committed` after every commit, with the pages that the log has then. The log is folded into the data file by
-    somebody else, who holds `folding` meanwhile, and by the writer only when it has `most_log_pages`."""
+    somebody else, who holds `folding` meanwhile, and by the writer only when it has `most_log_pages`, or is to be
+    emptied: then `emptied` is called while nobody else writes or folds."""
 
     def __init__(
         self,
@@ -93,6 +94,7 @@ class GroupWriter:
         forget: Callable[[], None],
         committed: Callable[[int], None] = lambda _: None,
         most_log_pages: int = 4096,
+        emptied: Callable[[Database], None] = lambda _: None,
     ) -> None:
         self._db = db
         self._apply = apply
@@ -110,6 +112,7 @@ class GroupWriter:
         self._committed = committed
         self._log_pages = 0
         self._most_log_pages = most_log_pages
+        self._emptied = emptied
         db.set_wal_hook(self._logged)
 
     def submit(self, work: Work) -> None:
@@ -138,11 +141,10 @@ class GroupWriter:
         return work.value
 
     def empty_log(self) -> None:
-        """Fold the write-ahead log into the data file and cut it to nothing. To be called from a `then` only. If a
-        reader still needs the log, or the disk refuses, this is done again after the next commit."""
-        self._log_to_empty = True
-        if self._fold(apsw.SQLITE_CHECKPOINT_TRUNCATE):
-            self._log_to_empty = False
+        """Fold the write-ahead log into the data file and cut it to nothing, then do what wants it empty. To be called
+        from a `then` only. If a reader still needs the log, or the disk refuses, this is done again after the next
+        commit."""
+        self._log_to_empty = not self._fold(apsw.SQLITE_CHECKPOINT_TRUNCATE, self._emptied)
 
     def close(self) -> None:
         """Wait for what is queued, then close the connection. New work is refused from here on."""
@@ -251,13 +253,14 @@ class GroupWriter:
         self._log_pages = cast(int, seen[2])
         return apsw.SQLITE_OK
 
-    def _fold(self, mode: int) -> bool:
+    def _fold(self, mode: int, then: Callable[[Database], None] = lambda _: None) -> bool:
         try:
             with self.folding:
                 self._db.wal_checkpoint(mode=mode)
-        except apsw.Error:
+                self._log_pages = 0
+                then(self._db)
+        except (apsw.Error, OSError):
             return False
-        self._log_pages = 0
         return True
 
     def _sync(self, wanted: bool) -> None:
