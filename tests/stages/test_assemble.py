@@ -260,7 +260,7 @@ def test_too_small_a_budget_is_degraded_with_figures_and_keeps_the_mandatory_par
 def test_guidance_must_exceed_the_similarity_bound_and_stay_in_its_share() -> None:
     guidance = tuple(
         Candidate(f"e{index}", f"rule {index} " + "x" * 60, score, "user", "guidance")
-        for index, score in enumerate((0.9, 0.8, 0.21, 0.2, 0.1))
+        for index, score in enumerate((0.9, 0.8, 0.121, 0.12, 0.02))
     )
     result = assembled(Offer(800, elevated=guidance))
     assert [item.id for item in result.items] == ["e0", "e1", "e2"][: len(result.items)]
