@@ -1,12 +1,15 @@
 """A rule of a conversation as it is kept: word by word, at an address that follows from its turn's; and read again.
 
-What takes back another rule says which by a mark, from which nobody can tell the address of a rule that was erased.
+What takes back another rule says which by a mark, from which nobody can tell the address of a rule that was erased. To
+who reads it, the mark is told as the id of that rule while it is kept, and not at all when it is not.
 """
 
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from libravdb_memory.identity import Json
@@ -21,6 +24,9 @@ EVERY_ANSWER = "for_every_answer"
 """Metadata of a rule that applies whatever a question is about."""
 TAKES_BACK = "takes_back"
 """Metadata of what takes back other rules: their marks."""
+
+_NEIGHBOURS = 1000
+"""The newest rules of a namespace, among which those are looked for that take back one another."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +107,8 @@ def _begin(session: str) -> str:
 @dataclass(frozen=True, slots=True)
 class KeptRule:
     """A rule as the store has it. `turn` is the id of the turn that states it, `reason` why it is kept, `likeness` how
-    much it is like known guidance, where that was the reason."""
+    much it is like known guidance, where that was the reason. `takes_back` and `taken_back_by` are ids of rules, in the
+    order in which they were kept: of those on the same page, and of the newest thousand of the user."""
 
     id: str
     user: str
@@ -113,20 +120,54 @@ class KeptRule:
     likeness: float | None
     for_every_answer: bool
     speaker: str | None
+    takes_back: tuple[str, ...] = ()
+    taken_back_by: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Guidance:
-    """A page of rules, in the order in which they were kept. `cursor` goes on where it ends; None on the last."""
+    """A page of rules, in the order in which they were kept. `cursor` goes on where it ends; None on the last. `total`
+    counts those of all pages."""
 
     rules: tuple[KeptRule, ...]
     cursor: str | None
+    total: int
 
 
 def guidance(store: Store, namespace: str, session: str | None, *, limit: int, after: str | None) -> Guidance:
+    collection = guidance_of(namespace)
     where = None if session is None else Equals("group", session)
-    page = store.page(guidance_of(namespace), where=where, after=after, limit=limit)
-    return Guidance(tuple(map(rule_of, page.records)), page.cursor)
+    page = store.page(collection, where=where, after=after, limit=limit)
+    is_all = where is None and after is None and page.cursor is None
+    others = () if is_all else store.page(collection, limit=_NEIGHBOURS, newest_first=True).records
+    return Guidance(
+        tuple(_linked(page.records, others)),
+        page.cursor,
+        len(page.records) if is_all else _count(store, collection, session),
+    )
+
+
+def _count(store: Store, collection: str, session: str | None) -> int:
+    if session is not None:
+        return sum(group.count for group in store.groups(collection, name=session).groups)
+    return sum(info.count for info in store.collections(collection) if info.name == collection)
+
+
+def _linked(records: Sequence[Record], others: Iterable[Record]) -> Iterator[KeptRule]:
+    """The rules of these records, with what they take back and what takes them back among these and others."""
+    known = sorted({each.ref: each for each in (*others, *records)}.items())
+    marks = {mark_of(each.id): each.id for _, each in known}
+    changes: dict[str, list[str]] = defaultdict(list)
+    for _, each in known:
+        for mark in taken_back_by(each):
+            changes[mark].append(each.id)
+    for record in records:
+        meant = taken_back_by(record)
+        yield replace(
+            rule_of(record),
+            takes_back=tuple(name for mark, name in marks.items() if mark in meant) if meant else (),
+            taken_back_by=tuple(changes.get(mark_of(record.id), ())),
+        )
 
 
 def rule_of(record: Record) -> KeptRule:

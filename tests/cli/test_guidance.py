@@ -74,14 +74,36 @@ def test_a_rule_that_is_only_like_one_says_how_much(ada: Run) -> None:
     assert f"kept: worded like a rule, likeness {oat['likeness']:.2f}" in ada("guidance", "-u", "ada").out
 
 
+def test_people_are_told_which_rule_is_taken_back_by_which(ada: Run) -> None:
+    changes = ("Forget the migration tests, a merge is fine.", "From now on run the migration tests after you merge.")
+    for session, prefix, change in zip(("plan", "new"), "uv", changes, strict=True):
+        said = lines(session).replace('"id": "t', f'"id": "{prefix}').replace(RULES["t12"], "Build 12 failed.")
+        ada("add", "--jsonl", "-", "--user", "ada", stdin=said.replace(RULES["t6"], change))
+        ada("compact", session, "-u", "ada")
+    out = ada("guidance", "-u", "ada").out
+    rules = {" ".join(block.split()[2:4]): " ".join(block.split()) for block in out.split("\n\n")}
+    assert rules["t6 plan"].endswith("kept: rule; taken back by u6, v6 of new")
+    assert rules["u6 plan"].endswith("kept: takes back t6, t6 of ops; taken back by v6 of new")
+    alone = " ".join(ada("guidance", "-u", "ada", "-s", "new").out.split())
+    assert alone.endswith("takes back guidance:plan:t6, guidance:ops:t6, guidance:plan:u6")
+    told = {rule["id"]: rule for rule in listed(ada, "-u", "ada")}
+    assert told["guidance:plan:t6"]["taken_back_by"] == ["guidance:plan:u6", "guidance:new:v6"]
+    assert told["guidance:new:v6"]["takes_back"] == ["guidance:plan:t6", "guidance:ops:t6", "guidance:plan:u6"]
+    ada("erase", "t6", "-u", "ada", "-s", "plan", "--yes")
+    assert [rule["takes_back"] for rule in listed(ada, "-u", "ada", "-s", "plan")] == [[], ["guidance:ops:t6"]]
+
+
 def test_rules_come_in_pages(ada: Run) -> None:
     first = json.loads(ada("guidance", "-u", "ada", "--limit", "3", "--json").out)
     rest = json.loads(ada("guidance", "-u", "ada", "--after", first["cursor"], "--json").out)
     assert [len(first["rules"]), len(rest["rules"]), rest["cursor"]] == [3, 1, None]
     shown = ada("guidance", "-u", "ada", "--limit", "3").err
     assert f"more: libravdb guidance --user ada --limit 3 --after {first['cursor']}" in shown
-    assert "\n3 rules; " in shown
-    assert ada("guidance", "-u", "ada", "--after", "yesterday").code == 2
+    assert "\n3 of 4 rules; " in shown
+    assert "\n1 of 4 rules; " in ada("guidance", "-u", "ada", "--after", first["cursor"]).err
+    assert "\n2 rules; " in ada("guidance", "-u", "ada", "-s", "plan").err
+    refused = ada("guidance", "-u", "ada", "--after", "yesterday")
+    assert refused.code == 2 and "after: 'yesterday' is no cursor" in refused.err
     assert ada("guidance", "-u", "ada", "--limit", "0").code == 2
 
 

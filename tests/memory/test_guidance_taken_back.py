@@ -125,6 +125,48 @@ def test_a_rule_that_changes_another_says_which(memory: Memory) -> None:
     assert taken_back_by(second) == {mark_of(first.id)} and not taken_back_by(first)
 
 
+@pytest.mark.parametrize("live", [in_one_session, in_a_later_compaction, in_another_session])
+def test_a_list_of_rules_tells_which_takes_back_which(memory: Memory, live: Callable[[Memory], None]) -> None:
+    live(memory)
+    whole = memory.guidance(user="ada")
+    rule, change = whole.rules
+    assert (rule.text, rule.takes_back, rule.taken_back_by) == (RULE, (), (change.id,))
+    assert (change.text, change.takes_back, change.taken_back_by) == (CHANGE, (rule.id,), ())
+    first = memory.guidance(user="ada", limit=1)
+    second = memory.guidance(user="ada", limit=1, after=first.cursor)
+    assert (*first.rules, *second.rules) == whole.rules, "also from another page"
+    assert [page.total for page in (whole, first, second)] == [2, 2, 2]
+    sessions = dict.fromkeys(each.session for each in whole.rules)
+    of_each = [memory.guidance(user="ada", session=session) for session in sessions]
+    assert tuple(each for page in of_each for each in page.rules) == whole.rules, "also from another session"
+    assert sum(page.total for page in of_each) == 2
+
+
+def test_a_list_of_rules_does_not_name_one_that_was_erased(memory: Memory) -> None:
+    memory.ingest(RULE, user="ada", session="s", id="the-secret-name")
+    talk(memory, "s", OTHER, CHANGE)
+    memory.compact(user="ada", session="s")
+    assert memory.guidance(user="ada").rules[1].takes_back
+    memory.erase("the-secret-name", user="ada", session="s")
+    page = memory.guidance(user="ada")
+    [change] = page.rules
+    assert (change.reason, change.takes_back, page.total) == ("takes back a rule", (), 1)
+
+
+def test_rules_of_others_are_neither_counted_nor_named(memory: Memory) -> None:
+    for user in ("ada", "adam"):
+        memory.ingest(RULE, user=user, session="s", id="rule")
+        memory.ingest(OTHER, user=user, session="s")
+        memory.ingest(CHANGE, user=user, session="s", id="change")
+        for number in range(12):
+            memory.ingest(f"The tests of module {number} pass.", user=user, session="s", role="assistant")
+        memory.compact(user=user, session="s")
+    memory.erase("rule", user="adam", session="s")
+    assert [memory.guidance(user=user, limit=1).total for user in ("ada", "adam", "ad")] == [2, 1, 0]
+    [change] = memory.guidance(user="adam").rules
+    assert change.takes_back == ()
+
+
 def test_who_takes_back_a_rule_that_was_erased_does_not_tell_which_it_was(memory: Memory) -> None:
     memory.ingest(RULE, user="ada", session="s", id="the-secret-name")
     talk(memory, "s", OTHER, CHANGE)

@@ -191,7 +191,7 @@ def test_the_rules_of_a_user_are_listed_with_why_they_are_kept(call: Call, ask: 
     for number, text in enumerate(said):
         call("ingest_message", **ADA, id=f"rule{number}", text=text)
     talk(call, 120)
-    assert call("memory_guidance", **ADA) == {"rules": [], "cursor": None}
+    assert call("memory_guidance", **ADA) == {"rules": [], "cursor": None, "total": 0}
     call("memory_compact", **ADA)
     first = call("memory_guidance", userId="ada", limit=1)
     rest = call("memory_guidance", userId="ada", after=first["cursor"])
@@ -201,6 +201,8 @@ def test_the_rules_of_a_user_are_listed_with_why_they_are_kept(call: Call, ask: 
         ("rule1", said[1], "rule"),
     ]
     assert [rule["forEveryAnswer"] for rule in rules] == [False, True]
+    assert all(rule["takesBack"] == rule["takenBackBy"] == [] for rule in rules)
+    assert first["total"] == rest["total"] == 2
     assert call("memory_guidance", **ADA)["rules"] == rules
     assert call("memory_guidance", userId="ada", sessionId="s2")["rules"] == []
     assert call("memory_guidance", userId="bob")["rules"] == []

@@ -44,7 +44,7 @@ class Explained(Search):
         if self.after is None:
             return 0
         if not (self.after.isascii() and self.after.isdecimal() and len(self.after) < 6):
-            raise InvalidInputError("after", "is no cursor of a search")
+            raise InvalidInputError("after", f"{self.after!r} is no cursor of a search")
         return int(self.after)
 
 

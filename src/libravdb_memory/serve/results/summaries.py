@@ -111,7 +111,8 @@ class Expansion(TypedDict):
 
 
 class KeptRule(TypedDict):
-    """A rule in the words of its turn. `likeness` tells how like known guidance it is, where that is the reason."""
+    """A rule in the words of its turn. `likeness` tells how like known guidance it is, where that is the reason.
+    `takesBack` and `takenBackBy` are ids of rules that are still kept."""
 
     id: str
     userId: str
@@ -123,13 +124,16 @@ class KeptRule(TypedDict):
     likeness: float | None
     forEveryAnswer: bool
     speaker: str | None
+    takesBack: list[str]
+    takenBackBy: list[str]
 
 
 class Guidance(TypedDict):
-    """In the order in which they were kept."""
+    """In the order in which they were kept; `total` counts those of all pages."""
 
     rules: list[KeptRule]
     cursor: str | None
+    total: int
 
 
 class Declined(TypedDict):

@@ -100,12 +100,13 @@ def collections(db: Database, prefix: str) -> tuple[CollectionInfo, ...]:
     rows = db.execute(
         "SELECT c.name, c.append_only, c.searchable, "
         "(SELECT count(*) FROM grp g JOIN record r ON r.grp = g.key WHERE g.collection = c.key) "
-        "FROM collection c ORDER BY c.key"
+        "FROM collection c WHERE instr(c.name, ?) = 1 ORDER BY c.key",
+        (prefix,),
     )
     return tuple(
         CollectionInfo(name, count, bool(append_only), bool(searchable))
         for name, append_only, searchable, count in rows
-        if count and name.startswith(prefix)
+        if count
     )
 
 
@@ -144,5 +145,5 @@ def ref_at(cursor: str) -> int:
     try:
         collection, number = (int(part, 16) for part in cursor.split("."))
     except ValueError:
-        raise InvalidInputError("after", "is no cursor of this store") from None
+        raise InvalidInputError("after", f"{cursor!r} is no cursor of this store") from None
     return collection << REF_BITS | number
