@@ -6,6 +6,7 @@ what it covers. A kept rule has its turn, and every word of it is the turn's.
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
@@ -14,8 +15,6 @@ from libravdb_memory.namespaces import guidance_of, history_of, summaries_of
 from libravdb_memory.store.paging import every
 from libravdb_memory.store.protocol import Key, Problem, Store, Verification
 from libravdb_memory.summaries import Node, node_of
-
-REBUILD = "libravdb compact --rebuild SESSION"
 
 
 def verified(store: Store, found: Verification) -> Verification:
@@ -28,9 +27,17 @@ def verified(store: Store, found: Verification) -> Verification:
     for info in store.collections(guidance_of("")):
         for record in every(store, info.name):
             rules += 1
-            if wrong := wrong_rule(store, record, info.name.removeprefix(guidance_of(""))):
-                problems.append(Problem("lineage", f"rule {record.id!r} of session {record.group!r}", wrong, REBUILD))
+            user, session = info.name.removeprefix(guidance_of("")), record.group
+            if wrong := wrong_rule(store, record, user):
+                where = f"rule {record.id!r} of session {session!r}"
+                problems.append(Problem("lineage", where, wrong, _rebuild(user, session)))
     return Verification({**found.checked, "summaries": summaries, "rules": rules}, tuple(problems))
+
+
+def _rebuild(user: str, session: str) -> str:
+    """The command, as a shell takes it."""
+    name = ["--", session] if session.startswith("-") else [session]
+    return shlex.join(["libravdb", "compact", "--rebuild", "--user", user, *name])
 
 
 # ── summaries ────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -43,7 +50,7 @@ def _problems_of(store: Store, node: Node) -> Iterator[Problem]:
     figures = () if below else _wrong_figures(node, children)  # of other children they could only be wrong too
     alone = (*_wrong_by_itself(node), *_told_of_nothing(store, node))
     for detail in (*below, *figures, *alone, *_covered_twice(store, node, children)):
-        yield Problem("lineage", where, detail, REBUILD)
+        yield Problem("lineage", where, detail, _rebuild(node.namespace, node.session))
 
 
 def _wrong_below(node: Node, children: Sequence[Record]) -> Iterator[str]:
