@@ -31,7 +31,7 @@ from libravdb_memory.errors import (
 )
 from libravdb_memory.namespaces import namespace_of
 from libravdb_memory.store.protocol import Store
-from libravdb_memory.wording import counted
+from libravdb_memory.wording import counted, readable_size
 
 Mark: TypeAlias = Literal["ok", "note", "problem"]
 
@@ -58,9 +58,13 @@ class Finding:
 
 
 def examine(
-    *, overrides: Mapping[str, object] | None = None, environ: Mapping[str, str] | None = None
+    *,
+    overrides: Mapping[str, object] | None = None,
+    environ: Mapping[str, str] | None = None,
+    trying: Callable[[str, float], None] = lambda _thing, _seconds: None,
 ) -> Iterator[Finding]:
-    """Every finding, as it is made."""
+    """Every finding, as it is made. `trying` hears what is tried next, where that may take long, and after how many
+    seconds it is given up (0: not known)."""
     yield _python()
     yield _sqlite()
     try:
@@ -75,11 +79,16 @@ def examine(
     try:
         embedder = make_embedder(config.embedding)
         space = embedder.space
+        trying(space.label, 0)
         yield _model(config, embedder)
     except (LibraVDBError, ImportError) as error:
         yield Finding("problem", "model", str(error), "set LIBRAVDB_EMBEDDING_BACKEND=bundled, or mend the model")
+    if config.summary.backend != "extractive":
+        trying(config.summary.model or name_of(config.summary), config.summary.timeout_s if config.summary.model else 0)
     yield _summaries(config)
+    trying("the daemon", 0)
     yield from _told_by_a_daemon(config)
+    trying("a look at the data", 0)
     yield from _data(config, space)
 
 
@@ -273,9 +282,10 @@ def _pages(data: Path) -> Finding:
     import apsw
 
     from libravdb_memory.store.sqlite.connections import connect
+    from libravdb_memory.store.sqlite.files import size_on_disk
 
-    size = data.stat().st_size
-    if size > _QUICK_CHECK_BYTES:
+    size = size_on_disk(data)
+    if data.stat().st_size > _QUICK_CHECK_BYTES:
         return Finding("note", "data", f"{data}: too large for a quick look", "libravdb verify")
     try:
         with closing(connect(data, apsw.SQLITE_OPEN_READONLY)) as db:
@@ -288,7 +298,7 @@ def _pages(data: Path) -> Finding:
         return Finding("problem", "data", f"{data} is damaged: {'; '.join(wrong)}", _RESTORE)
     if others := _open_to_others(data):
         return Finding("note", "data", f"{data} can be read by {others}", f"chmod 600 '{data}'")
-    return Finding("ok", "data", f"{data}, {size / 1e6:,.1f} MB, pages sound")
+    return Finding("ok", "data", f"{data}, {readable_size(size)}, pages sound")
 
 
 def _inside(store: Store, space: EmbeddingSpace | None) -> Iterator[Finding]:

@@ -116,7 +116,8 @@ class GateStatus:
 @dataclass(frozen=True, slots=True)
 class Status:
     """`searches_by_meaning` is False while the store waits to be re-embedded with the configured model. `compaction`
-    is what happens by itself in this process; `summariser` writes the summaries, where it can."""
+    is what happens by itself in this process; `summariser` writes the summaries, where it can. `texts` are all records
+    that searches can find, `rules` those that are kept word by word."""
 
     path: str
     namespaces: int
@@ -126,7 +127,9 @@ class Status:
     searches_by_meaning: bool
     indexing: IndexingState
     gate: GateStatus
+    texts: int
     summaries: int
+    rules: int
     summariser: str
     compaction: OverflowState
     store: StoreStatus
@@ -643,7 +646,8 @@ class Memory:
 
     def status(self) -> Status:
         self._refuse_closed()
-        histories = [info for info in self._store.collections() if namespace_of(info.name) is not None]
+        collections = self._store.collections()
+        histories = [info for info in collections if namespace_of(info.name) is not None]
         return Status(
             path=str(self._store.path),
             namespaces=len(histories),
@@ -653,7 +657,9 @@ class Memory:
             searches_by_meaning=self._indexer.switched,
             indexing=self._indexer.state,
             gate=GateStatus(*(self._store.count_marks(None, label) for label in (JUDGED, DURABLE, REGRET))),
-            summaries=sum(info.count for info in self._store.collections(summaries_of(""))),
+            texts=sum(info.count for info in collections if info.searchable),
+            summaries=sum(info.count for info in collections if summarised_namespace_of(info.name) is not None),
+            rules=sum(info.count for info in collections if guided_namespace_of(info.name) is not None),
             summariser=name_of(self._config.summary),
             compaction=self._overflow.state,
             store=self._store.status(),

@@ -100,7 +100,7 @@ def why_not(assembly: Assembly, record: str, session: str | None = None) -> WhyN
         return WhyNot(record, f"it was not among the candidates of this question{behind}", rule=kept)
     of_session, record_id = offered[0]
     rejection = rejections.get(offered[0])
-    reason = "it is in the prompt" if rejection is None else f"{rejection.reason}, margin {rejection.margin:g}"
+    reason = "it is in the prompt" if rejection is None else rejection.words
     return WhyNot(record_id, reason + behind, rejection, of_session, kept)
 
 
@@ -111,11 +111,7 @@ def _is_rule_of(place: tuple[str, str], record: str, session: str | None) -> boo
 
 
 def _fate(rejection: Rejection | None) -> str:
-    return (
-        "is in the prompt"
-        if rejection is None
-        else f"is not in the prompt: {rejection.reason}, margin {rejection.margin:g}"
-    )
+    return "is in the prompt" if rejection is None else f"is not in the prompt: {rejection.words}"
 
 
 def _is_named(place: tuple[str, str], record: str, session: str | None) -> bool:

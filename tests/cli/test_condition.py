@@ -49,6 +49,30 @@ def test_status_counts_what_is_stored(cli: Run, store: Path) -> None:
     assert (status["turns"], status["namespaces"], status["path"]) == (3, 1, str(store))
     out = cli("status").out
     assert "3 in 1 namespace" in out and str(store) in out
+    assert "3 of 3 texts" in out and "0 kept word by word" in out
+
+
+def test_status_counts_kept_rules_and_no_bookkeeping(cli: Run, store: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("LIBRAVDB_ASSEMBLY_TAIL_SHARE", "0")
+    assert cli("add", "Always answer in English.", "--user", "ada", "--session", "s").code == 0
+    for n in range(12):
+        assert cli("add", f"Build {n} failed.", "--user", "ada", "--session", "s", "--role", "assistant").code == 0
+    assert cli("compact", "s", "--user", "ada").code == 0
+    status = json.loads(cli("status", "--json").out)
+    assert (status["turns"], status["rules"]) == (16, 1) and "1 kept word by word" in cli("status").out
+    assert status["texts"] == status["turns"] + status["rules"] + status["summaries"] < status["store"]["records"]
+    assert f"{status['texts']} of {status['texts']} texts" in cli("status").out
+    assert cli("erase", "--user", "ada", "--yes").code == 0
+    assert "0 of 0 texts" in cli("status").out
+
+
+def test_status_and_doctor_tell_one_size(cli: Run, store: Path) -> None:
+    with closing(SqliteStore.open(store)) as opened:
+        opened.commit([Put(Draft("notes", "n", "n " * 300_000, {}))])
+        size = opened.status().bytes_on_disk
+        assert store.stat().st_size < size / 2, "most of it is in the log"
+        told = findings(cli)["data"][0]["detail"]
+        assert f"{size / 1e6:.1f} MB" in told, told
 
 
 def test_verify_of_a_sound_store_passes(cli: Run, store: Path) -> None:

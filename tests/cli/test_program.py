@@ -16,6 +16,7 @@ from typing import Any, TypeAlias
 
 import click
 import pytest
+from tests.engines.chat_endpoint import Handler, serving
 
 from libravdb_memory import __version__, errors
 from libravdb_memory.cli.exit_codes import BY_ERROR, exit_code_of
@@ -355,6 +356,23 @@ def test_a_terminal_gets_colour_unless_it_said_no(environment: dict[str, str], l
     assert code == 0 and "\x1b[1mhello\x1b[0m there" in shown
     code, shown = on_a_terminal({**coloured, "NO_COLOR": "1"}, "search", "hello", "--user", "ada")
     assert code == 0 and "\x1b[1m" not in shown and "hello there" in shown
+
+
+def test_a_terminal_is_told_what_is_waited_for(environment: dict[str, str], libravdb: Run) -> None:
+    turns = [{"text": f"Crate {n} with lamps was carried to hall H-{n:03d}.", "session": "s"} for n in range(44)]
+    quiet = {"LIBRAVDB_COMPACTION_TRIGGER_TOKENS": "0", "LIBRAVDB_ASSEMBLY_TAIL_SHARE": "0"}
+    assert libravdb("add", "--jsonl", "-", stdin="\n".join(map(json.dumps, turns)), **quiet).code == 0
+    with serving() as endpoint:
+        endpoint.answers = [Handler.wait_until_the_client_is_gone]
+        model = {"BACKEND": "openai-compatible", "BASE_URL": endpoint.url, "MODEL": "qwen3:4b", "TIMEOUT_S": "3"}
+        settings = {f"LIBRAVDB_SUMMARY_{name}": value for name, value in model.items()} | quiet
+        settings |= {"LIBRAVDB_COMPACTION_ABSTRACTIVE_FROM": "0"}
+        code, shown = on_a_terminal({**environment, **settings}, "doctor")
+        assert code == 1 and "\r\x1b[Kwaiting for qwen3:4b, 2 s; given up after 3 s\r" in shown
+        assert "waiting" not in shown.rsplit("\x1b[K", 1)[-1], "it is taken back"
+        code, shown = on_a_terminal({**environment, **settings}, "compact", "s")
+        assert code == 0 and "nothing new for 2 s; qwen3:4b has 3 s for an answer\r" in shown
+        assert "waiting" not in libravdb("doctor", **settings).err
 
 
 def test_a_terminal_is_safe_from_what_was_remembered(environment: dict[str, str], libravdb: Run) -> None:

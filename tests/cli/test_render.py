@@ -15,10 +15,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from libravdb_memory.cli.dates import local_time, moment
-from libravdb_memory.cli.render import explanation, harmless, readable_size, render_hits, render_turn
+from libravdb_memory.cli.render import explanation, harmless, render_hits, render_turn
 from libravdb_memory.cli.retrieval_report import render as render_results
-from libravdb_memory.cli.terminal import ProgressBar
+from libravdb_memory.cli.terminal import ProgressBar, Wait, Waiting
 from libravdb_memory.model import Hit, Hits, Turn
+from libravdb_memory.wording import readable_size, two_digits
 
 
 def turn(text: str = "hello", **fields: str) -> Turn:
@@ -92,6 +93,12 @@ def test_query_words_stand_out_whatever_their_ending() -> None:
     assert "\x1b[1mdeployed\x1b[0m" in render_hits("deploying", Hits((hit("we deployed it"),)), 80)
 
 
+def test_what_rounds_to_nothing_has_no_sign() -> None:
+    parts = {"dense": 0.5, "fit": -0.004, "cosine": -0.001}
+    assert explanation(Hit("t", "hello", 0.496, parts, turn())) == ("0.50 = dense 0.50 + fit 0.00", "cosine 0.00")
+    assert [two_digits(value) for value in (-0.2, -0.0, 1.0)] == ["-0.20", "0.00", "1.00"]
+
+
 def test_an_explanation_adds_up_and_shows_the_evidence() -> None:
     assert explanation(hit("x")) == ("0.75 = dense 0.50 + lexical 0.25", "cosine 0.90")
 
@@ -153,6 +160,87 @@ def test_a_bar_that_fails_says_that_it_stopped() -> None:
     stream = io.StringIO()
     ProgressBar("working", "", stream, moving=False).finish(failed=True)
     assert stream.getvalue().startswith("working: stopped after")
+
+
+class Clock:
+    now = 0.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+def last_drawn(stream: io.StringIO) -> str:
+    return stream.getvalue().rsplit("\r\x1b[K", 1)[-1]
+
+
+def test_where_nothing_moves_a_terminal_is_told_how_long_and_what_is_waited_for() -> None:
+    stream, clock = io.StringIO(), Clock()
+    wait = Wait(ending="qwen3:4b has 60 s for an answer")
+    bar = ProgressBar("compacting", "clusters", stream, moving=True, wait=wait, clock=clock)
+    clock.now = 1.9
+    bar.beat()
+    assert stream.getvalue() == "compacting …"
+    clock.now = 12.0
+    bar.beat()
+    assert last_drawn(stream) == "compacting …  nothing new for 12 s; qwen3:4b has 60 s for an answer"
+    clock.now = 12.1
+    bar.update(1, 5)
+    assert last_drawn(stream).startswith("compacting ━") and "1/5" in last_drawn(stream)
+    clock.now = 15.0
+    bar.update(1, 5)
+    assert last_drawn(stream) == "compacting: 1/5  nothing new for 3 s; qwen3:4b has 60 s for an answer"
+    clock.now = 16.0
+    bar.update(5, 5)
+    clock.now = 30.0
+    bar.beat()
+    assert "nothing" not in last_drawn(stream), "it has all that it waited for"
+    bar.finish(failed=False)
+    assert last_drawn(stream) == "compacting: 5 clusters in 30.0 s\n"
+
+
+def test_where_nothing_moves_nobody_but_a_terminal_is_told() -> None:
+    stream, clock = io.StringIO(), Clock()
+    bar = ProgressBar("compacting", "clusters", stream, moving=False, clock=clock)
+    line = Waiting(stream, moving=False, clock=clock)
+    line.begin(Wait("qwen3:4b"))
+    clock.now = 60.0
+    bar.beat()
+    line.beat()
+    line.end()
+    assert stream.getvalue() == ""
+
+
+def test_what_is_waited_for_is_told_after_two_seconds_and_taken_back(monkeypatch: pytest.MonkeyPatch) -> None:
+    stream, clock = io.StringIO(), Clock()
+    line = Waiting(stream, moving=True, clock=clock)
+    clock.now = 50.0
+    line.beat()
+    line.begin(Wait("qwen3:4b", "given up after 60 s"))
+    clock.now = 51.0
+    line.beat()
+    line.end()
+    assert stream.getvalue() == ""
+    line.begin(Wait("qwen3:4b", "given up after 60 s"))
+    clock.now = 63.0
+    line.beat()
+    assert stream.getvalue() == "\r\x1b[Kwaiting for qwen3:4b, 12 s; given up after 60 s"
+    monkeypatch.setenv("COLUMNS", "30")
+    line.beat()
+    assert last_drawn(stream) == "waiting for qwen3:4b, 12 s; …"
+    line.end()
+    line.beat()
+    assert last_drawn(stream) == ""
+
+
+@pytest.mark.parametrize("moving", [False, True])
+def test_a_bar_of_which_nothing_came_may_leave_no_line(moving: bool) -> None:
+    stream = io.StringIO()
+    for done in (0, 2):
+        bar = ProgressBar("compacting", "summaries", stream, moving=moving, told_always=False)
+        bar.update(done, 0)
+        bar.finish(failed=False)
+    lines = [line.rsplit("\r\x1b[K", 1)[-1] for line in stream.getvalue().split("\n")]
+    assert lines == ["compacting: 2 summaries in 0.0 s", ""]
 
 
 # ── times ────────────────────────────────────────────────────────────────────────────────────────────────────────

@@ -97,6 +97,7 @@ def test_compact_covers_all_but_the_tail_and_tells_what_it_did(ada: Run) -> None
 def test_compact_tells_people_turns_tokens_and_rules(ada: Run) -> None:
     result = ada("compact", "plan", "--user", "ada")
     assert result.code == 0 and "compacting: " in result.err
+    assert re.search(r"^embedding: \d+ texts in ", result.err, re.MULTILINE), "summaries are no turns"
     told = dict(re.split(r"\s{2,}", line, maxsplit=1) for line in result.out.splitlines())
     assert told["session"] == "ada / plan" and told["covered"] == "40 turns by 2 summaries"
     assert re.fullmatch(r"[\d,]+ → [\d,]+ \(\d+% left\)", told["tokens"]) and "word by word" in told["rules"]
@@ -192,6 +193,12 @@ def test_a_bulk_add_waits_for_the_compaction_that_it_sets_off(cli: Run, monkeypa
     assert result.code == 0 and told and int(told[1]) == json.loads(cli("status", "--json").out)["summaries"] > 3
     quick = cli("add", "--jsonl", "-", "--user", "bob", "--no-wait", stdin=lines("plan", 3))
     assert quick.code == 0 and "compacting" not in quick.err
+
+
+def test_a_bulk_add_that_sets_off_no_compaction_says_nothing_of_one(cli: Run) -> None:
+    line = json.dumps({"text": "Crate 4 was carried to the hall.", "session": "s"})
+    result = cli("add", "--jsonl", "-", "--user", "ada", stdin=line)
+    assert result.code == 0 and "compact" not in result.err
 
 
 def test_an_interrupted_wait_for_compaction_keeps_every_turn(cli: Run, monkeypatch: pytest.MonkeyPatch) -> None:

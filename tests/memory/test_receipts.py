@@ -215,6 +215,9 @@ def test_every_reason_for_staying_out_is_named_with_its_margin(memory: Memory) -
     assert set(filter(None, found.values())) == set(get_args(Reason))
     over, below = reasons["long"].rejection, reasons["unrelated"].rejection
     assert over is not None and over.margin > 0 and below is not None and below.margin > 0
+    assert reasons["long"].reason == f"budget, {round(over.margin)} tokens over"
+    assert reasons["unrelated"].reason == f"below the similarity bound by {below.margin:.2f}"
+    assert reasons["newest"].reason == "in the tail"
     assert memory.why_not(name, "nothing").reason.startswith("it was not among")
     inside = next(record for record in ("first", "second") if found[record] is None)
     assert memory.why_not(name, inside).reason == "it is in the prompt"
@@ -231,7 +234,7 @@ def test_a_turn_whose_rule_was_kept_is_not_told_of_without_it(memory: Memory) ->
     built = memory.context("may I fly a drone near herons?", user="ada", session="s", budget=500)
     shown, kept_out = (memory.why_not(built.receipt.id, turn) for turn in ("r0", "old/r1"))
     assert shown.rule == "the rule kept of it is in the prompt"
-    assert kept_out.rule.startswith("the rule kept of it is not in the prompt: ")
+    assert re.fullmatch(r"the rule kept of it is not in the prompt: below the similarity bound by \d\.\d\d", kept_out.rule)
     assert shown.reason.endswith(f"; {shown.rule}") and kept_out.reason.endswith(f"; {kept_out.rule}")
     assert memory.why_not(built.receipt.id, "guidance:old:r0").rule == ""
     assert memory.why_not(built.receipt.id, "r0", session="s").rule == ""

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
 from libravdb_memory.assemble.render import Tier
+from libravdb_memory.wording import counted, two_digits
 
 Reason: TypeAlias = Literal["budget", "visible", "in the tail", "duplicate", "below the similarity bound"]
 
@@ -40,6 +41,15 @@ class Rejection:
     session: str = ""
     score: float | None = None
     parts: Mapping[str, float] = field(default_factory=dict[str, float])
+
+    @property
+    def words(self) -> str:
+        """The reason and the margin, for people."""
+        if self.reason == "budget":
+            return f"{self.reason}, {counted(round(self.margin), 'token')} over"
+        if not self.margin:
+            return self.reason
+        return f"{self.reason} by {two_digits(self.margin)}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,7 +21,7 @@ from libravdb_memory.context import Context
 from libravdb_memory.errors import AmbiguousIdError
 from libravdb_memory.receipts import Receipt, Replay, WhyNot
 from libravdb_memory.serve.bridge.lookup import begins_so
-from libravdb_memory.wording import counted
+from libravdb_memory.wording import counted, two_digits
 
 _ORDER = ("hard", "soft", "tail", "elevated", "recalled", "recovered")
 _COLOURS = {"hard": "green", "soft": "cyan", "tail": "blue", "elevated": "magenta"}
@@ -85,9 +85,10 @@ def render_items(receipt: Receipt, assembly: Assembly, width: int) -> str:
 
 def render_rejection(rejection: Rejection, texts: Mapping[tuple[str, str], str], width: int) -> str:
     head = f"  {rejection.tier:<9} {_score(rejection.score)}  {harmless(rejection.id)}"
-    why = f"{rejection.reason}{_margin(rejection)}"
     words = clip(texts.get((rejection.session, rejection.id), ""), width - len(_UNDER))
-    return "\n".join(filter(None, [f"{head}  {click.style(why, fg='yellow')}", words and f"{_UNDER}{words}"]))
+    return "\n".join(
+        filter(None, [f"{head}  {click.style(rejection.words, fg='yellow')}", words and f"{_UNDER}{words}"])
+    )
 
 
 def render_why_not(found: WhyNot, receipt: Receipt, width: int, twin: str = "") -> str:
@@ -166,19 +167,13 @@ def _item(item: Item, texts: Mapping[tuple[str, str], str], width: int) -> str:
 
 def _working(parts: Mapping[str, float], width: int) -> str:
     named = [name for name in _EVIDENCE if name in parts] + sorted(parts.keys() - set(_EVIDENCE))
-    told = ", ".join(f"{harmless(name)}\xa0{parts[name]:.2f}" for name in named)  # a name stays with its figure
+    told = ", ".join(f"{harmless(name)}\xa0{two_digits(parts[name])}" for name in named)  # a name stays with its figure
     lines = [_UNDER + line.replace("\xa0", " ") for line in textwrap.wrap(told, width - len(_UNDER))]
     return click.style("\n".join(lines), dim=True)
 
 
 def _score(score: float | None) -> str:
-    return "    " if score is None else f"{score:.2f}"
-
-
-def _margin(rejection: Rejection) -> str:
-    if rejection.reason == "budget":
-        return f", {counted(round(rejection.margin), 'token')} over"
-    return f" by {rejection.margin:.2f}" if rejection.margin else ""
+    return "    " if score is None else two_digits(score)
 
 
 def _titled(title: str, lines: Iterator[str]) -> str:

@@ -19,6 +19,7 @@ from libravdb_memory.model import Hit, Hits, Turn
 from libravdb_memory.retrieve.query import phrases_of
 from libravdb_memory.store.protocol import Verification
 from libravdb_memory.wording import counted as counted
+from libravdb_memory.wording import readable_size, two_digits
 
 _INDENT = "    "
 _MAX_LINES = 6
@@ -86,7 +87,7 @@ def render_hits(query: str, hits: Hits, width: int, *, explain: bool = False, fu
 
 
 def _hit(rank: int, hit: Hit, terms: re.Pattern[str] | None, width: int, explain: bool, full: bool) -> str:
-    score = click.style(f"{hit.score:.2f}", fg="green", bold=True)
+    score = click.style(two_digits(hit.score), fg="green", bold=True)
     place = click.style(in_one_line(f"{hit.turn.session}  {hit.id}"), dim=True)
     lines = [f"{rank:>2}  {score}  {_when_and_who(hit.turn)}{place}"]
     lines += wrapped(hit.text, width, full=full, terms=terms)
@@ -101,12 +102,15 @@ def explanation(hit: Hit) -> tuple[str, ...]:
     addends = {name: hit.parts[name] for name in ("dense", "lexical", "around", "fit") if name in hit.parts}
     relevance = sum(addends.values())
     factor = hit.score / relevance if relevance else 1.0
-    told = " + ".join(f"{name} {value:.2f}" for name, value in addends.items())
+    told = " + ".join(f"{name} {two_digits(value)}" for name, value in addends.items())
     told = told if abs(factor - 1.0) < 0.005 else f"({told}) × {factor:.2f}"
     evidence = {name: hit.parts[name] for name in ("cosine", "bm25") if name in hit.parts}
     factors = {} if addends else {name: value for name, value in hit.parts.items() if name not in evidence}
-    worked = (f"{hit.score:.2f} = {told}",) if addends else ()
-    return (*worked, *(", ".join(f"{name} {part[name]:.2f}" for name in part) for part in (evidence, factors) if part))
+    worked = (f"{two_digits(hit.score)} = {told}",) if addends else ()
+    return (
+        *worked,
+        *(", ".join(f"{name} {two_digits(part[name])}" for name in part) for part in (evidence, factors) if part),
+    )
 
 
 def _terms(query: str) -> re.Pattern[str] | None:
@@ -143,15 +147,19 @@ def _emphasised(match: re.Match[str]) -> str:
 
 def render_status(status: Status) -> str:
     indexing, store, gate = status.indexing, status.store, status.gate
-    embedded = store.records - indexing.pending
     rows = [
         ("store", f"{status.path}  {readable_size(store.bytes_on_disk)}"),
         ("turns", f"{status.turns:,} in {counted(status.namespaces, 'namespace')}"),
-        ("embedded", f"{embedded:,} of {store.records:,} texts (turns, summaries, rules …)" + _embedding_notes(status)),
+        (
+            "embedded",
+            f"{max(status.texts - indexing.pending, 0):,} of {status.texts:,} texts (turns, summaries, rules …)"
+            + _embedding_notes(status),
+        ),
         ("model", status.model),
         ("gate", f"{counted(gate.judged, 'user turn')} judged, {gate.durable:,} durable, {gate.regretted:,} regretted"),
         ("compaction", _compaction(status)),
         ("summaries", _summaries(status)),
+        ("rules", f"{status.rules:,} kept word by word"),
         ("search", "by meaning and wording" if status.searches_by_meaning else "by wording only, until re-embedded"),
         *((f"index {name}", state) for name, state in sorted(store.indexes.items())),
     ]
@@ -188,7 +196,7 @@ def render_verification(verification: Verification) -> str:
     for problem in verification.problems:
         mark = click.style("✗", fg="red", bold=True)
         lines.append(f"{mark} {problem.kind} at {harmless(problem.where)}: {harmless(problem.detail)}")
-        lines.append(f"{_INDENT}→ {problem.remedy}")
+        lines.append(f"{_INDENT}→ {in_one_line(problem.remedy)}")
     return "\n".join(lines)
 
 
@@ -204,10 +212,3 @@ def render_finding(finding: Finding, width: int) -> str:
 def table(rows: Sequence[tuple[str, str]]) -> str:
     label_width = max((len(label) for label, _ in rows), default=0)
     return "\n".join(f"{click.style(label.ljust(label_width), dim=True)}  {value}" for label, value in rows)
-
-
-def readable_size(size: int) -> str:
-    value, units = float(size), ["bytes", "KB", "MB", "GB", "TB"]
-    while value >= 1000 and len(units) > 1:
-        value, units = value / 1000, units[1:]
-    return f"{value:.0f} {units[0]}" if units[0] == "bytes" else f"{value:.1f} {units[0]}"

@@ -1,6 +1,7 @@
 """Where output goes: data to stdout, words and progress to stderr.
 
-Colour and moving bars only on a terminal; NO_COLOR and a dumb terminal are honoured.
+Colour and moving bars only on a terminal; NO_COLOR and a dumb terminal are honoured. Where nothing has moved for two
+seconds, a terminal is told for how long, and nothing else is.
 """
 
 from __future__ import annotations
@@ -10,9 +11,11 @@ import json
 import os
 import shutil
 import sys
+import threading
 import time
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import IO, TYPE_CHECKING
 
 import click
@@ -22,6 +25,8 @@ if TYPE_CHECKING:
 
 _BAR_CELLS = 28
 _FRAME_S = 0.08
+_STILL_S = 2.0
+_BEAT_S = 0.5
 
 
 class Terminal:
@@ -67,28 +72,127 @@ class Terminal:
         return False
 
     @contextmanager
-    def progress(self, label: str, unit: str = "") -> Generator[Progress, None, None]:
+    def progress(
+        self, label: str, unit: str = "", wait: Wait | None = None, *, told_always: bool = True
+    ) -> Generator[Progress, None, None]:
         """A bar that moves on a terminal; one line at the end; nothing when quiet, nor for programs that want only
-        JSON from here. `unit` is what is counted."""
+        JSON from here. `unit` is what is counted, `wait` what is waited for where nothing moves; unless `told_always`,
+        no line is left where nothing was counted."""
         if self.quiet or (self.for_programs and not sys.stderr.isatty()):
             yield lambda done, total: None
             return
-        bar = ProgressBar(label, unit, sys.stderr, moving=sys.stderr.isatty())
+        bar = ProgressBar(label, unit, sys.stderr, moving=sys.stderr.isatty(), wait=wait, told_always=told_always)
         try:
-            yield bar.update
+            with _beating(bar.beat, bar.moving):
+                yield bar.update
         except BaseException:
             bar.finish(failed=True)
             raise
         bar.finish(failed=False)
 
+    @contextmanager
+    def waiting(self) -> Generator[Waiting, None, None]:
+        """A line on a terminal for as long as something is waited for; none elsewhere, and none is left."""
+        moving = not self.quiet and sys.stderr.isatty()
+        line = Waiting(sys.stderr, moving=moving)
+        try:
+            with _beating(line.beat, moving):
+                yield line
+        finally:
+            line.end()
+
+
+@contextmanager
+def _beating(beat: Callable[[], None], moving: bool) -> Generator[None, None, None]:
+    """`beat` is called now and then, from a thread of its own."""
+    if not moving:
+        yield
+        return
+    over = threading.Event()
+
+    def go_on() -> None:
+        with contextlib.suppress(OSError, ValueError):  # the terminal may be gone
+            while not over.wait(_BEAT_S):
+                beat()
+
+    thread = threading.Thread(target=go_on, name="libravdb-waiting", daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        over.set()
+        thread.join()
+
+
+@dataclass(frozen=True, slots=True)
+class Wait:
+    """What is waited for, and what ends it; either may be unknown."""
+
+    thing: str = ""
+    ending: str = ""
+
+    def told(self, seconds: float) -> str:
+        ending = f"; {self.ending}" if self.ending else ""
+        begun = f"waiting for {self.thing}, " if self.thing else "nothing new for "
+        return f"{begun}{seconds:.0f} s{ending}"
+
+
+class Waiting:
+    """What is waited for at the moment: `begin` says it, `end` takes it off the screen."""
+
+    def __init__(self, stream: IO[str], *, moving: bool, clock: Callable[[], float] = time.monotonic) -> None:
+        self._stream = stream
+        self._moving = moving
+        self._clock = clock
+        self._lock = threading.Lock()
+        self._since = 0.0
+        self._wait: Wait | None = None
+        self._is_drawn = False
+
+    def begin(self, wait: Wait) -> None:
+        with self._lock:
+            self._since, self._wait = self._clock(), wait
+
+    def beat(self) -> None:
+        with self._lock:
+            seconds = self._clock() - self._since
+            if self._moving and self._wait is not None and seconds >= _STILL_S:
+                self._is_drawn = True
+                self._write(_clipped(self._wait.told(seconds)))
+
+    def end(self) -> None:
+        with self._lock:
+            self._wait = None
+            if self._is_drawn:
+                self._is_drawn = False
+                self._write("")
+
+    def _write(self, text: str) -> None:
+        self._stream.write(f"\r\x1b[K{text}")
+        self._stream.flush()
+
 
 class ProgressBar:
-    def __init__(self, label: str, unit: str, stream: IO[str], *, moving: bool) -> None:
+    def __init__(
+        self,
+        label: str,
+        unit: str,
+        stream: IO[str],
+        *,
+        moving: bool,
+        wait: Wait | None = None,
+        told_always: bool = True,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self.moving = moving
         self._label = label
         self._unit = unit
         self._stream = stream
-        self._moving = moving
-        self._started = time.monotonic()
+        self._wait = wait or Wait()
+        self._told_always = told_always
+        self._clock = clock
+        self._lock = threading.Lock()
+        self._started = self._moved_at = clock()
         self._drawn_at = float("-inf")
         self._done: int | None = None
         self._total = 0
@@ -96,32 +200,56 @@ class ProgressBar:
             self._write(f"{label} …")
 
     def update(self, done: int, total: int) -> None:
-        self._done, self._total = done, total
-        now = time.monotonic()
-        if self._moving and (now - self._drawn_at >= _FRAME_S or 0 < total <= done):
-            self._drawn_at = now
-            self._write("\r\x1b[K" + self._picture())
+        with self._lock:
+            now = self._clock()
+            if (done, total) != (self._done, self._total):
+                self._moved_at = now
+            self._done, self._total = done, total
+            if self.moving and (now - self._drawn_at >= _FRAME_S or 0 < total <= done):
+                self._draw(now)
+
+    def beat(self) -> None:
+        with self._lock:
+            now = self._clock()
+            if self.moving and now - self._moved_at >= _STILL_S and now - self._drawn_at >= _FRAME_S:
+                self._draw(now)
 
     def finish(self, *, failed: bool) -> None:
-        elapsed = time.monotonic() - self._started
+        if not (self._told_always or self._done or failed):
+            self._write("\r\x1b[K" if self.moving else "")
+            return
+        elapsed = self._clock() - self._started
         counts = self._unit and self._done is not None  # of a call that a daemon makes nothing is counted here
         count = _numbered(self._done or 0, self._unit) if counts else "done"
         outcome = f"stopped after {elapsed:.1f} s" if failed else f"{count} in {elapsed:.1f} s"
-        self._write(("\r\x1b[K" if self._moving else "") + f"{self._label}: {outcome}\n")
+        self._write(("\r\x1b[K" if self.moving else "") + f"{self._label}: {outcome}\n")
 
-    def _picture(self) -> str:
+    def _draw(self, now: float) -> None:
+        self._drawn_at = now
+        still = now - self._moved_at
+        is_still = still >= _STILL_S and not 0 < self._total <= (self._done or 0)
+        picture = _clipped(f"{self._figures()}  {self._wait.told(still)}") if is_still else self._picture(now)
+        self._write("\r\x1b[K" + picture)
+
+    def _figures(self) -> str:
+        """Without the bar, for which words that say why nothing moves leave no room."""
+        if self._done is None:
+            return f"{self._label} …"
+        return f"{self._label}: {self._done:,}" + (f"/{self._total:,}" if self._total > 0 else "")
+
+    def _picture(self, now: float) -> str:
         done = self._done or 0
         if self._total <= 0:
             return f"{self._label}: {done:,}"
         share = min(done / self._total, 1.0)
-        figures = f" {share:4.0%}  {done:,}/{self._total:,}{self._remaining(share)}"
+        figures = f" {share:4.0%}  {done:,}/{self._total:,}{self._remaining(share, now)}"
         # A line that the terminal breaks cannot be taken back: the bar gives way to a narrow one.
         cells = max(min(_BAR_CELLS, _columns() - len(self._label) - len(figures) - 2), 0)
         filled = round(share * cells)
         return f"{self._label} {'━' * filled}{'─' * (cells - filled)}{figures}"
 
-    def _remaining(self, share: float) -> str:
-        elapsed = time.monotonic() - self._started
+    def _remaining(self, share: float, now: float) -> str:
+        elapsed = now - self._started
         return f"  {elapsed / share - elapsed:.0f} s left" if 0 < share < 1 and elapsed > 2 else ""
 
     def _write(self, text: str) -> None:
@@ -133,6 +261,12 @@ def _numbered(number: int, unit: str) -> str:
     """`unit` is a plural."""
     one = f"{unit.removesuffix('ies')}y" if unit.endswith("ies") else unit.removesuffix("s")
     return f"{number:,} {one if number == 1 else unit}"
+
+
+def _clipped(line: str) -> str:
+    """A line that the terminal breaks cannot be taken back."""
+    room = max(_columns() - 1, 1)
+    return line if len(line) <= room else line[: room - 1] + "…"
 
 
 def _columns() -> int:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import click
 
 from libravdb_memory.cli.render import in_one_line
-from libravdb_memory.cli.terminal import Terminal
+from libravdb_memory.cli.terminal import Terminal, Wait
+from libravdb_memory.config import Config
 from libravdb_memory.serve.bridge.remote import AnyMemory, RemoteMemory
 from libravdb_memory.store.protocol import Progress
 
@@ -19,7 +20,7 @@ def wait_for_embedding(memory: AnyMemory, terminal: Terminal) -> None:
     if total == 0:
         return
     try:
-        with terminal.progress("embedding", "turns") as progress:
+        with terminal.progress("embedding", "texts") as progress:
             _watch(memory, total, progress)
     except _Stalled as stalled:
         terminal.words(click.style(f"note: stored, but not embedded yet: {stalled}", fg="yellow"))
@@ -38,7 +39,15 @@ def _watch(memory: AnyMemory, total: int, progress: Progress) -> None:
     progress(total, total)
 
 
-def wait_for_compaction(memory: AnyMemory, terminal: Terminal, goes_on: str) -> None:
+def wait_for_summaries(config: Config, memory: AnyMemory | None = None) -> Wait:
+    """What a compaction may be waiting for, as far as the settings tell: those of a daemon are its own."""
+    if isinstance(memory, RemoteMemory):
+        return Wait("the daemon")
+    ending = f"{in_one_line(config.summary.model)} has {config.summary.timeout_s:g} s for an answer"
+    return Wait(ending=ending if config.summary.backend == "openai-compatible" else "")
+
+
+def wait_for_compaction(memory: AnyMemory, terminal: Terminal, config: Config, goes_on: str) -> None:
     """Until the sessions that have piled up are compacted, which nobody would do after this process; a daemon stays and
     does it by itself. A failure is told, not raised: the turns are safe. `goes_on` is the command for the rest."""
     if isinstance(memory, RemoteMemory):
@@ -47,7 +56,7 @@ def wait_for_compaction(memory: AnyMemory, terminal: Terminal, goes_on: str) -> 
     if not (before.compaction.waiting or before.compaction.running):
         return
     try:
-        with terminal.progress("compacting", "summaries") as progress:
+        with terminal.progress("compacting", "summaries", wait_for_summaries(config), told_always=False) as progress:
             while not memory.wait(timeout_s=_GLANCE_S, compaction=True) and _compacts(memory):
                 progress(memory.status().summaries - before.summaries, 0)
             progress(memory.status().summaries - before.summaries, 0)

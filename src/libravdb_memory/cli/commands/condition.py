@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from contextlib import closing
 from dataclasses import asdict
 
@@ -9,7 +10,8 @@ import click
 
 from libravdb_memory.cli.exit_codes import OK, PROBLEMS_FOUND
 from libravdb_memory.cli.invocation import Invocation, command
-from libravdb_memory.cli.render import counted, render_finding, render_status, render_verification
+from libravdb_memory.cli.render import counted, in_one_line, render_finding, render_status, render_verification
+from libravdb_memory.cli.terminal import Wait, Waiting
 from libravdb_memory.doctor import Finding, examine
 from libravdb_memory.engines.select import make_embedder
 from libravdb_memory.errors import StoreError
@@ -36,15 +38,25 @@ def doctor(invocation: Invocation) -> int:
     Works also when the store cannot be opened. Exits 1 when a problem was found.
     """
     findings: list[Finding] = []
-    for finding in examine(overrides={"db_path": invocation.db}):
-        findings.append(finding)
-        if not invocation.as_json:
-            invocation.terminal.data(render_finding(finding, invocation.terminal.width))
+    with invocation.terminal.waiting() as waiting:
+        for finding in examine(overrides={"db_path": invocation.db}, trying=_told_by(waiting)):
+            waiting.end()
+            findings.append(finding)
+            if not invocation.as_json:
+                invocation.terminal.data(render_finding(finding, invocation.terminal.width))
     problems = sum(finding.mark == "problem" for finding in findings)
     if invocation.as_json:
         invocation.terminal.json({"ok": not problems, "findings": [asdict(finding) for finding in findings]})
     invocation.terminal.words(f"\n{counted(problems, 'problem')} found" if problems else "\nno problems found")
     return PROBLEMS_FOUND if problems else OK
+
+
+def _told_by(waiting: Waiting) -> Callable[[str, float], None]:
+    def trying(thing: str, given_up_after_s: float) -> None:
+        ending = f"given up after {given_up_after_s:g} s" if given_up_after_s else ""
+        waiting.begin(Wait(in_one_line(thing), ending))
+
+    return trying
 
 
 @command("verify")
@@ -88,7 +100,7 @@ def _re_embed(invocation: Invocation) -> None:
     with invocation.open_memory(on_mismatch="reindex") as memory:
         if isinstance(memory, RemoteMemory):
             _refuse_other_model(invocation, memory)
-        with invocation.terminal.progress("embedding", "turns") as progress:
+        with invocation.terminal.progress("embedding", "texts") as progress:
             memory.reindex(progress)
         status = memory.status()
     invocation.terminal.words(f"every turn is embedded with {status.model}")

@@ -11,8 +11,9 @@ import click
 from libravdb_memory.cli.exit_codes import OK, PROBLEMS_FOUND
 from libravdb_memory.cli.invocation import Invocation, command
 from libravdb_memory.cli.service_units import service_unit
+from libravdb_memory.cli.terminal import Wait
 from libravdb_memory.errors import StoreError
-from libravdb_memory.serve.lifetime import last_lines, start, stop
+from libravdb_memory.serve.lifetime import START_S, last_lines, start, stop
 from libravdb_memory.serve.running import ask, log_file, running
 
 _SPARE_S = 20
@@ -28,7 +29,9 @@ def daemon() -> None:
 def start_(invocation: Invocation) -> None:
     """Start the daemon in the background, unless it runs, and print its endpoint."""
     database = [] if invocation.db is None else ["--db", str(invocation.db)]
-    found, started = start(invocation.config().home, database)
+    with invocation.terminal.waiting() as waiting:
+        waiting.begin(Wait("the daemon to answer", f"given up after {START_S:g} s"))
+        found, started = start(invocation.config().home, database)
     invocation.terminal.words(f"{'started' if started else 'it runs already'}: process {found.pid}")
     if invocation.as_json:
         invocation.terminal.json({"pid": found.pid, "endpoint": found.endpoint, "started": started})
@@ -41,7 +44,10 @@ def start_(invocation: Invocation) -> None:
 def stop_(invocation: Invocation) -> None:
     """Tell the daemon to end and wait until it has. Calls under way are answered first."""
     config = invocation.config()
-    pid = stop(config.home, config.serve.drain_s + _SPARE_S)
+    patience_s = config.serve.drain_s + _SPARE_S
+    with invocation.terminal.waiting() as waiting:
+        waiting.begin(Wait("the daemon to end", "calls under way are answered first"))
+        pid = stop(config.home, patience_s)
     invocation.terminal.words("no daemon runs" if pid is None else f"stopped: process {pid}")
     if invocation.as_json:
         invocation.terminal.json({"pid": pid, "stopped": pid is not None})

@@ -69,7 +69,7 @@ def add(
         if wait:
             wait_for_embedding(memory, invocation.terminal)
         if wait and lines is not None:
-            wait_for_compaction(memory, invocation.terminal, invocation.again("compact", "--all"))
+            wait_for_compaction(memory, invocation.terminal, invocation.config(), invocation.again("compact", "--all"))
             wait_for_embedding(memory, invocation.terminal)
 
 

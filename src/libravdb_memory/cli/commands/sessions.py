@@ -23,7 +23,7 @@ from libravdb_memory.cli.history_tree import Shown, glyphs_of_output, history_fo
 from libravdb_memory.cli.idle_sessions import why_idle
 from libravdb_memory.cli.invocation import Invocation, command
 from libravdb_memory.cli.owners import as_options, owners_of
-from libravdb_memory.cli.waiting import wait_for_embedding
+from libravdb_memory.cli.waiting import wait_for_embedding, wait_for_summaries
 from libravdb_memory.compacting import Compaction
 from libravdb_memory.model import Turn
 from libravdb_memory.namespaces import guided_namespace_of
@@ -88,12 +88,13 @@ def _interrupted(memory: AnyMemory, before: int, rebuild: bool) -> str:
 
 def _one_by_one(invocation: Invocation, memory: AnyMemory, names: list[SessionName], rebuild: bool) -> list[Compaction]:
     """A bar of the summaries of one session, or of many sessions."""
+    wait = wait_for_summaries(invocation.config(), memory)
     if len(names) == 1:
-        with invocation.terminal.progress("compacting", "clusters") as progress:
+        with invocation.terminal.progress("compacting", "clusters", wait) as progress:
             user, session = names[0]
             return [memory.compact(user=user, session=session, rebuild=rebuild, progress=progress)]
     done: list[Compaction] = []
-    with invocation.terminal.progress("compacting", "sessions") as progress:
+    with invocation.terminal.progress("compacting", "sessions", wait) as progress:
         for name in names:
             progress(len(done), len(names))
             done.append(memory.compact(user=name.user, session=name.session, rebuild=rebuild))
