@@ -284,12 +284,13 @@ def _pages(data: Path) -> Finding:
     from libravdb_memory.store.sqlite.connections import connect
     from libravdb_memory.store.sqlite.files import size_on_disk
 
-    size = size_on_disk(data)
-    if data.stat().st_size > _QUICK_CHECK_BYTES:
+    size = data.stat().st_size
+    if size > _QUICK_CHECK_BYTES:
         return Finding("note", "data", f"{data}: too large for a quick look", "libravdb verify")
     try:
         with closing(connect(data, apsw.SQLITE_OPEN_READONLY)) as db:
             wrong = [str(row[0]) for row in db.execute("PRAGMA quick_check(3)") if row[0] != "ok"]
+            size = size_on_disk(data)  # while it is open, as status measures it
     except (apsw.ReadOnlyError, apsw.CantOpenError) as error:
         raise StoreReadOnlyError(data) from error
     except apsw.Error as error:

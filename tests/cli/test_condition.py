@@ -87,6 +87,15 @@ def test_verify_of_a_tampered_store_fails_and_names_the_record(cli: Run, store: 
     assert json.loads(cli("verify", "--json").out)["ok"] is False
 
 
+def test_a_remedy_names_the_store_that_was_looked_at(cli: Run, store: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    here = ("--db", str(store))
+    tamper(store, "turn number 1", "turn number 9")
+    assert f"→ libravdb --db {store} " in cli("verify", *here).out
+    assert "--db" not in cli("verify").out
+    monkeypatch.setenv("LIBRAVDB_EMBEDDING_DIMENSIONS", "64")
+    assert f"→ libravdb --db {store} reindex, or set" in " ".join(cli("doctor", *here).out.split())
+
+
 def tamper(store: Path, old: str, new: str) -> None:
     """Change text behind the store's back, in the bytes of the file."""
     with sqlite3.connect(store) as db:

@@ -6,6 +6,7 @@ daemon has the store open or not; where one has, its calls are made there.
 
 from __future__ import annotations
 
+import re
 import shlex
 from collections.abc import Callable, Generator
 from contextlib import closing, contextmanager
@@ -24,6 +25,9 @@ if TYPE_CHECKING:
     from libravdb_memory.serve.bridge.line import Line
     from libravdb_memory.serve.bridge.remote import AnyKeeping, AnyMemory, AnyTending
     from libravdb_memory.store.sqlite.salvage import Salvage
+
+_COMMANDS = re.compile(r"(^|[:;,] )libravdb (?=[a-z])")
+"""Of a remedy, which may be a sentence."""
 
 
 @dataclass(slots=True)
@@ -46,6 +50,13 @@ class Invocation:
         from libravdb_memory.cli.render import in_one_line
 
         return in_one_line(shlex.join(["libravdb", *words, *([] if self.db is None else ["--db", str(self.db)])]))
+
+    def for_this_store(self, remedy: str) -> str:
+        """The commands of a remedy, on the same store."""
+        if self.db is None:
+            return remedy
+        named = shlex.join(["libravdb", "--db", str(self.db)])
+        return _COMMANDS.sub(lambda found: f"{found[1]}{named} ", remedy)
 
     @contextmanager
     def open_memory(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import closing
-from dataclasses import asdict
+from dataclasses import asdict, replace
 
 import click
 
@@ -43,7 +43,9 @@ def doctor(invocation: Invocation) -> int:
             waiting.end()
             findings.append(finding)
             if not invocation.as_json:
-                invocation.terminal.data(render_finding(finding, invocation.terminal.width))
+                remedy = finding.remedy and invocation.for_this_store(finding.remedy)
+                shown = replace(finding, remedy=remedy)
+                invocation.terminal.data(render_finding(shown, invocation.terminal.width))
     problems = sum(finding.mark == "problem" for finding in findings)
     if invocation.as_json:
         invocation.terminal.json({"ok": not problems, "findings": [asdict(finding) for finding in findings]})
@@ -71,7 +73,8 @@ def verify(invocation: Invocation) -> int:
     if invocation.as_json:
         invocation.terminal.json({"ok": verification.ok, **asdict(verification)})
     else:
-        invocation.terminal.data(render_verification(verification))
+        problems_here = (replace(each, remedy=invocation.for_this_store(each.remedy)) for each in verification.problems)
+        invocation.terminal.data(render_verification(replace(verification, problems=tuple(problems_here))))
     problems = len(verification.problems)
     invocation.terminal.words("everything is as it should be" if verification.ok else counted(problems, "problem"))
     return OK if verification.ok else PROBLEMS_FOUND
