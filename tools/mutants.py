@@ -123,6 +123,8 @@ TESTS: dict[str, tuple[str, ...]] = {
     "compact/clauses.py": ("stages/test_compact_clauses.py",),
     "nimble.py": ("memory/test_nimble.py", "memory/test_slices.py"),
     "slices.py": ("memory/test_slices.py",),
+    "engines/refusals.py": ("engines/test_refusals.py",),
+    "engines/http_json.py": ("engines/test_refusals.py",),
     "engines/places.py": ("engines/test_places.py",),
     "engines/session.py": ("memory/test_sharing_processors.py",),
     "indexing.py": ("memory/test_indexing.py", "memory/test_sharing_processors.py", "memory/test_compaction_apart.py"),
@@ -505,6 +507,19 @@ MUTANTS: tuple[tuple[str, str, str], ...] = (
     ("engines/summarising/extractive.py", "judged.shortlist(allowed, self._counter)", "list(range(len(judged.told)))"),
     ("engines/summarising/extractive.py", "{turns: judged}", "{}"),
     ("tailing.py", "all(call in called for turn in tail for call in turn.answers)", "True"),
+    # endpoints: nothing that was sent is told from an answer
+    ("engines/refusals.py", "if sent.is_in(shown) else", "if False else"),
+    ("engines/refusals.py", "_RUN, _RUN_OF_A_KEY = 16, 12", "_RUN, _RUN_OF_A_KEY = 24, 24"),
+    ("engines/refusals.py", "for form in _forms(told))", "for form in (told,))"),
+    ("engines/refusals.py", "any(line in told for line in self._short_lines) or ", ""),
+    (
+        "engines/refusals.py",
+        '_NO_TEXT = frozenset({"model", "role"})',
+        '_NO_TEXT = frozenset({"model", "role", "input"})',
+    ),
+    ("engines/refusals.py", "len(text) > MOST_SHOWN or _MARKUP.search(text)", "len(text) > MOST_SHOWN"),
+    ("engines/refusals.py", 'bare = _ESCAPE_SEQUENCE.sub("", text)', "bare = text"),
+    ("engines/http_json.py", "the answer is {sent.kind(kind)}, not", "the answer is {kind}, not"),
     # condensing: strictly smaller, and whatever a summariser does
     ("condensing.py", "source_tokens=source_tokens,", "source_tokens=node.tokens,"),
     (

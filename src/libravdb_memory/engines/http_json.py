@@ -6,6 +6,7 @@ Laws:
 2. Only what may pass by itself is tried again: 429, 5xx, a refused or cut connection. Not a timeout, whose waiting
    would multiply, and not a redirect, which could carry the key to another host.
 3. The key is sent and never shown: no message holds it, even when the server echoes it.
+4. Nor does a message, or what it was raised from, hold anything else that was sent; see refusals.py.
 """
 
 from __future__ import annotations
@@ -17,14 +18,16 @@ import socket
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from http import HTTPStatus
 from typing import Any
 from urllib.parse import urlsplit
+
+from libravdb_memory.engines.refusals import Sent, words_of
 
 _TRANSIENT = frozenset({429, 500, 502, 503, 504})
 _FIRST_PAUSE_S = 0.5
 _LONGEST_PAUSE_S = 30.0
 _CHUNK = 1 << 16
-_SHOWN_CHARACTERS = 200
 
 
 class RequestFailed(Exception):
@@ -65,18 +68,27 @@ class JsonClient:
 
     def post(self, body: object) -> Any:
         """The decoded answer. Raises RequestFailed."""
-        raw = json.dumps(body).encode()
+        raw, sent = json.dumps(body).encode(), Sent(body, self.key)
         attempt = 0
         while True:
             try:
-                return self._decode(self._attempt(raw))
+                return _decoded(self._attempt(raw, sent))
             except RequestFailed as failure:
                 if not failure.transient or attempt >= self.retries:
                     raise
                 self.sleep(_pause(attempt, failure.pause_s))
                 attempt += 1
 
-    def _attempt(self, raw: bytes) -> bytes:
+    def _attempt(self, raw: bytes, sent: Sent) -> bytes:
+        try:
+            return self._exchange(raw, sent)
+        except TimeoutError:
+            failed = RequestFailed(f"no answer within {self.timeout_s:g} s", timed_out=True)
+        except (OSError, UnicodeError, http.client.HTTPException) as error:
+            failed = RequestFailed(f"the connection failed ({_kind(error)})", transient=True)
+        raise failed  # not from the error, which may hold a line of the answer
+
+    def _exchange(self, raw: bytes, sent: Sent) -> bytes:
         deadline = time.monotonic() + self.timeout_s
         connection = self._connection()
         try:
@@ -84,16 +96,18 @@ class JsonClient:
             connection.request("POST", _target(self.url), raw, self._headers())
             with connection.getresponse() as response:
                 answer = self._read(response, deadline)
-        except TimeoutError as error:
-            raise RequestFailed(f"no answer within {self.timeout_s:g} s", timed_out=True) from error
-        except (OSError, UnicodeError, http.client.HTTPException) as error:
-            raise RequestFailed(f"the connection failed ({_kind(error)})", transient=True) from error
         finally:
             connection.close()
+        kind = response.headers.get("Content-Type", "")
         if response.status != 200:
-            raise self._refusal(response, answer)
-        if not _is_json(kind := response.headers.get("Content-Type", "")):
-            raise RequestFailed(f"the answer is {self._shown(kind)}, not JSON")
+            raise RequestFailed(
+                f"the endpoint answered {_named(response.status)}{words_of(answer, kind, sent)}",
+                status=response.status,
+                transient=response.status in _TRANSIENT,
+                pause_s=_seconds(response.headers.get("Retry-After", "")),
+            )
+        if not _is_json(kind):
+            raise RequestFailed(f"the answer is {sent.kind(kind)}, not JSON")
         return answer
 
     def _connection(self) -> http.client.HTTPConnection:
@@ -127,26 +141,19 @@ class JsonClient:
             raise http.client.IncompleteRead(b"", response.length)
         return b"".join(chunks)
 
-    def _decode(self, answer: bytes) -> Any:
-        try:
-            return json.loads(answer)
-        except (ValueError, RecursionError) as error:
-            raise RequestFailed(f"the answer is not JSON: {self._shown(_text(answer))!r}") from error
 
-    def _refusal(self, response: http.client.HTTPResponse, answer: bytes) -> RequestFailed:
-        return RequestFailed(
-            f"the endpoint answered {response.status} {self._shown(response.reason)}: {self._shown(_text(answer))}",
-            status=response.status,
-            transient=response.status in _TRANSIENT,
-            pause_s=_seconds(response.headers.get("Retry-After", "")),
-        )
-
-    def _shown(self, text: str) -> str:
-        return (text.replace(self.key, "…") if self.key else text)[:_SHOWN_CHARACTERS]
+def _decoded(answer: bytes) -> Any:
+    try:
+        return json.loads(answer)
+    except (ValueError, RecursionError):
+        pass  # what is raised now must not hold the answer, which is made of what was sent
+    raise RequestFailed(f"the answer is not JSON ({len(answer):,} bytes)")
 
 
-def _text(answer: bytes) -> str:
-    return answer.decode("utf-8", "replace")
+def _named(status: int) -> str:
+    """In the words of the standard: those of the server may be anything."""
+    known = {each.value: each.phrase for each in HTTPStatus}
+    return f"{status} {known.get(status, '')}".rstrip()
 
 
 def _target(url: str) -> str:

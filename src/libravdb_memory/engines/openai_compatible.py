@@ -149,15 +149,11 @@ class OpenAICompatibleEmbedder:
         from libravdb_memory.engines import vectors
 
         full = self._profile.dimensions
-        try:
-            entries = cast("list[dict[str, Any]]", answer["data"])
-            by_index = {int(entry["index"]): entry["embedding"] for entry in entries}
-            ordered = [by_index[index] for index in range(count)]
-            rows = np.asarray(ordered, np.float64)
-        except (KeyError, TypeError, ValueError) as error:
-            raise self._unavailable(f"the answer does not hold one vector for each of {count} texts") from error
-        if len(entries) != count:
-            raise self._unavailable(f"the answer holds {len(entries)} vectors for {count} texts")
+        told, rows = _rows(answer, count)
+        if rows is None:
+            raise self._unavailable(f"the answer does not hold one vector for each of {count} texts")
+        if told != count:
+            raise self._unavailable(f"the answer holds {told} vectors for {count} texts")
         if rows.shape != (count, full):
             raise self._unavailable(f"the vectors have shape {rows.shape[1:]}, configured are {full} dimensions")
         with np.errstate(over="ignore"):
@@ -170,3 +166,16 @@ class OpenAICompatibleEmbedder:
 
     def _unavailable(self, reason: str) -> ModelUnavailableError:
         return ModelUnavailableError(self._profile.model, f"{self._url}: {reason}")
+
+
+def _rows(answer: Any, count: int) -> tuple[int, NDArray[np.float64] | None]:
+    """How many vectors the answer holds, and those of so many texts; None where they are not there. Nothing is raised
+    from what is wrong with them, which would hold what the answer holds."""
+    import numpy as np
+
+    try:
+        entries = cast("list[dict[str, Any]]", answer["data"])
+        by_index = {int(entry["index"]): entry["embedding"] for entry in entries}
+        return len(entries), np.asarray([by_index[index] for index in range(count)], np.float64)
+    except (KeyError, TypeError, ValueError, OverflowError):
+        return 0, None
