@@ -11,6 +11,7 @@ made of the sources' own words cannot be told from the truth this way.
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Collection, Iterable
 
 from libravdb_memory.compact.shapes import MONTHS
@@ -19,6 +20,8 @@ from libravdb_memory.compact.views import speaks_for
 
 PINNED = "pinned:"
 """How the line of pinned facts begins that a certificate adds to a summary."""
+_LIKE_PINS = re.compile(rf"[\W\d_]*{PINNED[:-1]}[^\w:]{{0,8}}[:\u2236\ua789\u02d0]")
+"""A line that reads like it, whatever stands around the word, in the form that makes wide letters and colons plain."""
 _EXACT: dict[Kind, str] = {
     "identifier": "an identifier",
     "path": "a path",
@@ -38,7 +41,7 @@ _LEAST_STEM = 4
 def ungrounded(summary: str, sources: Iterable[str], names: Collection[str]) -> str:
     """Why a summary cannot stand for its sources; empty when nothing speaks against it. `names` are of those who take
     part. Nothing of the summary is shown in the reason."""
-    if any(line.strip(" \t>*_`-#").casefold().startswith(PINNED) for line in summary.splitlines()):
+    if any(_LIKE_PINS.match(unicodedata.normalize("NFKC", line).casefold()) for line in summary.splitlines()):
         return "it writes like a list of pinned facts"
     if any(speaks_for(line, names) for line in summary.splitlines()):
         return "it speaks as somebody who takes part"
