@@ -392,6 +392,7 @@ def test_frames_come_in_the_order_of_trust() -> None:
         {"hard_share": 1.2},
         {"soft_share": -0.1},
         {"tail_turns": -1},
+        {"tail_turns": 2.5},
         {"hard_share": 0.5, "soft_share": 0.3, "tail_share": 0.3},
     ],
 )

@@ -213,9 +213,17 @@ def test_the_lowest_level_is_folded_first_and_levels_are_mixed_only_in_need() ->
         ("fallback_tokens", 33),
         ("aggressive_density", 0.41),
         ("fallback_density", 0.26),
+        ("normal_density", 0.0),
+        ("aggressive_density", 0.0),
+        ("fallback_density", 0),
+        ("normal_density", "0.4"),
+        ("cluster_target", 2.5),
+        ("trigger_tokens", True),
+        ("pin_tokens", float("inf")),
+        ("fold_fan", "8"),
     ],
 )
-def test_a_bad_setting_is_refused_by_name(name: str, value: float) -> None:
+def test_a_bad_setting_is_refused_by_name(name: str, value: object) -> None:
     with pytest.raises(ConfigError) as refused:
         CompactionSettings(**{name: value})  # type: ignore[arg-type]
     assert refused.value.key == f"compaction.{name}"

@@ -80,7 +80,7 @@ def test_keywords_are_looked_for_as_whole_words(question: str, text: str, share:
     assert keyword_share(question, text) == share
 
 
-@pytest.mark.parametrize("values", [{"candidates": 0}, {"candidates": -3}])
+@pytest.mark.parametrize("values", [{"candidates": 0}, {"candidates": -3}, {"candidates": 2.5}])
 def test_bad_settings_are_refused_by_name(values: dict[str, float]) -> None:
     with pytest.raises(ConfigError, match=next(iter(values))):
         RetrievalSettings(**values)  # type: ignore[arg-type]

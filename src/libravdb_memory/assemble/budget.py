@@ -32,8 +32,8 @@ class AssemblySettings:
             value = getattr(self, item.name)
             if item.type == "float" and not 0.0 <= value <= 1.0:
                 raise ConfigError(f"assembly.{item.name}", f"must lie in [0, 1], not {value}")
-            if item.type == "int" and value < 0:
-                raise ConfigError(f"assembly.{item.name}", f"must not be negative, not {value}")
+            if item.type == "int" and (type(value) is not int or value < 0):
+                raise ConfigError(f"assembly.{item.name}", f"must be a whole number, not negative, not {value!r}")
         if self.hard_share + self.soft_share + self.tail_share > 1.0 + 1e-9:
             raise ConfigError("assembly.tail_share", "hard_share + soft_share + tail_share must not exceed 1")
 

@@ -1,6 +1,7 @@
 """What a user may tune about compaction, and the rungs of the ladder made from it.
 
-Law: shares lie in [0, 1], counts are not negative, and no rung of the ladder asks for more than the one above it.
+Law: shares lie in [0, 1], counts are whole and not negative, and no rung of the ladder asks for nothing, or for more
+than the one above it.
 """
 
 from __future__ import annotations
@@ -61,13 +62,8 @@ class CompactionSettings:
 
     def __post_init__(self) -> None:
         for item in fields(self):
-            value = getattr(self, item.name)
-            if item.type == "float" and not 0.0 <= value <= 1.0:
-                raise ConfigError(f"compaction.{item.name}", f"must lie in [0, 1], not {value}")
-            if item.type == "int" and value < _LEAST.get(item.name, 0):
-                raise ConfigError(
-                    f"compaction.{item.name}", f"must be at least {_LEAST.get(item.name, 0)}, not {value}"
-                )
+            if problem := _problem(item.name, str(item.type), getattr(self, item.name)):
+                raise ConfigError(f"compaction.{item.name}", problem)
         for upper, lower in _DESCENDING:
             if getattr(self, lower) > getattr(self, upper):
                 raise ConfigError(f"compaction.{lower}", f"must not exceed {upper}")
@@ -101,6 +97,16 @@ _DESCENDING = (
     ("normal_density", "aggressive_density"),
     ("aggressive_density", "fallback_density"),
 )
+
+
+def _problem(name: str, kind: str, value: object) -> str:
+    if kind == "float" and not (isinstance(value, int | float) and 0.0 <= value <= 1.0):
+        return f"must lie in [0, 1], not {value!r}"
+    if name.endswith("_density") and not value:
+        return "must be above 0: a summary of no tokens says nothing"
+    if kind == "int" and (type(value) is not int or value < _LEAST.get(name, 0)):
+        return f"must be a whole number of at least {_LEAST.get(name, 0)}, not {value!r}"
+    return ""
 
 
 @dataclass(frozen=True, slots=True)

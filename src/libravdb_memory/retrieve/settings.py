@@ -16,5 +16,5 @@ class RetrievalSettings:
     )
 
     def __post_init__(self) -> None:
-        if self.candidates < 1:
-            raise ConfigError("retrieval.candidates", f"must be at least 1, not {self.candidates}")
+        if type(self.candidates) is not int or self.candidates < 1:
+            raise ConfigError("retrieval.candidates", f"must be a whole number of at least 1, not {self.candidates!r}")
