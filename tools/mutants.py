@@ -36,6 +36,7 @@ _COMPACTING = (
     "laws/test_compaction_races.py",
     "laws/test_erasure_to_the_byte.py",
     "laws/test_keystone.py",
+    "laws/test_what_endpoints_repeat.py",
 )
 
 TESTS: dict[str, tuple[str, ...]] = {
@@ -540,7 +541,7 @@ MUTANTS: tuple[tuple[str, str, str], ...] = (
     ("compact/preserve.py", "/ len(known) >= settings.abstractive_from", "/ len(known) >= 0.0"),
     (
         "compacting/making.py",
-        "with_model = asks_a_model(scores, self.condenser.model_ready, self._settings)",
+        "with_model = asks_a_model(scores, self.condenser.has_model and away is None, self._settings)",
         "with_model = True",
     ),
     (
@@ -548,6 +549,8 @@ MUTANTS: tuple[tuple[str, str, str], ...] = (
         "self._parts.settings.prior_tokens, self._parts.counter)",
         "100_000, self._parts.counter)",
     ),
+    ("compacting/covering.py", "self._contact.hear(made.away)", "pass"),
+    ("compacting/making.py", "return self.warm_up(cancelled) if known is None else known", "return known"),
     ("compacting/covering.py", "earlier[len(earlier) - shown.count :]", "earlier[: shown.count]"),
     ("compacting/covering.py", "            self.guidance += self._writing.keep(guidance)\n", ""),
     # lineage: exact, in order, of one session

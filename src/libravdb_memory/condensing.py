@@ -2,7 +2,8 @@
 
 Laws: what comes back says something, costs strictly less than its sources, and names every fact of theirs that it does
 not hold; or nothing comes back, with the reason of each attempt. A summariser may fail in any way at all: the ladder
-goes on to the next, and its last rung needs no model. Where a model was passed over, the summary says why.
+goes on to the next, and its last rung needs no model. Where a model was passed over, the summary says why. What went
+wrong is remembered by whoever asked, not here, where others ask too.
 """
 
 from __future__ import annotations
@@ -88,45 +89,43 @@ class Condenser:
         self._model = model
         self._extractive = ExtractiveSummariser(embedder, counter)
         self._plain = ExtractiveSummariser(None, counter)
-        self._failure = ""
 
     @property
     def has_model(self) -> bool:
         return self._model is not None
 
-    def warm_up(self, cancelled: Cancelled) -> None:
-        """Reach or load the model, so that it may be asked; without one nothing happens. A model that cannot be had is
-        noted and done without."""
+    def warm_up(self, cancelled: Cancelled) -> str | None:
+        """Reach or load the model, so that it may be asked; without one nothing happens. Why it cannot be had, where
+        that is so; then it is done without."""
         if self._model is None or self._model.ready:
-            return
+            return None
         try:
             self._model.warm_up(cancelled)
-            self._failure = ""
         except CallCancelledError:
             raise
         except Exception as error:  # whatever a model does, there are extracts
             expected = isinstance(error, LibraVDBError)
             _log.warning("summaries are made without %s: %s", self._model.name, error, exc_info=not expected)
-            self._failure = _words_of(error)
+            return _words_of(error)
+        return None
 
     @property
     def model_ready(self) -> bool:
         return self._model is not None and self._model.ready
 
-    def unasked(self, scores: Sequence[float | None]) -> PassedOver | None:
-        """Why a model that is configured is not asked about turns with these scores of the gate."""
-        if self._model is None:
-            return None
-        return unasked(self._model.name, scores, self._settings) if self._model.ready else self._passed("not ready")
+    def unasked(self, scores: Sequence[float | None], away: str | None) -> PassedOver | None:
+        """Why a model that is configured is not asked about turns with these scores of the gate. `away` is why it
+        cannot be had, where that is so."""
+        if self._model is None or away is not None:
+            return self._passed("not ready", away)
+        return unasked(self._model.name, scores, self._settings)
 
-    def unasked_to_fold(self) -> PassedOver | None:
-        """The same about summaries of which no model wrote any, or while it is not ready."""
-        return self._passed("of extracts" if self.model_ready else "not ready")
+    def unasked_to_fold(self, away: str | None) -> PassedOver | None:
+        """The same about summaries of which no model wrote any."""
+        return self._passed("of extracts" if away is None else "not ready", away)
 
-    def _passed(self, reason: Reason) -> PassedOver | None:
-        if self._model is None:
-            return None
-        return PassedOver(self._model.name, reason, detail=self._failure if reason == "not ready" else "")
+    def _passed(self, reason: Reason, away: str | None) -> PassedOver | None:
+        return None if self._model is None else PassedOver(self._model.name, reason, detail=away or "")
 
     def forget(self) -> None:
         """What was prepared: it holds much of the texts."""
@@ -203,8 +202,6 @@ class Condenser:
         except Exception as error:  # whatever a summariser does, the ladder goes on
             _log.warning("no summary by %s: %s", step.name, error, exc_info=not isinstance(error, LibraVDBError))
             outcome: Outcome = "unusable" if isinstance(error, AnswerUnusableError) else "failed"
-            if step.method == "abstractive" and outcome == "failed":
-                self._failure = _words_of(error)
             if isinstance(error, AnswerUnusableError) and error.excess is not None:
                 return Attempt(step, outcome, error.reason, *error.excess)
             return Attempt(step, outcome, _words_of(error))

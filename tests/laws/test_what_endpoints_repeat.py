@@ -115,3 +115,39 @@ def test_what_a_daemon_logs_outlives_no_turn(endpoint: Endpoint) -> None:
             assert not [path for path in folder.rglob("*") if path.is_file() and SECRET.encode() in path.read_bytes()]
         finally:
             started.end()
+
+
+def fails_for_ada(handler: Handler) -> None:
+    turns = asked_of(handler)
+    if SECRET in turns:
+        status(501, b"out of order")(handler)
+    else:
+        says("The garden fence needs paint before the autumn comes." if turns else "ready")(handler)
+
+
+def compacted_with_another_in_between(memory: Memory, user: str, other: str) -> dict[str, Compaction]:
+    """The other's session is compacted after the first cluster of the one was, while the rest waits."""
+    done: dict[str, Compaction] = {}
+
+    def progress(clusters: int, _: int) -> None:
+        if clusters == 1 and other not in done:
+            done[other] = memory.compact(user=other, session="s")
+
+    done[user] = memory.compact(user=user, session="s", progress=progress)
+    return done
+
+
+@pytest.mark.parametrize(("user", "other"), [("bob", "ada"), ("ada", "bob")])
+def test_what_one_compaction_finds_of_a_model_is_neither_told_to_another_nor_counts_for_it(
+    hashed: Config, endpoint: Endpoint, user: str, other: str
+) -> None:
+    endpoint.answers = [fails_for_ada]
+    with Memory.open(config=configured(hashed, endpoint)) as memory:
+        say(memory, "ada", OF_ADA, 20)
+        say(memory, "bob", OF_BOB, 20)
+        done = compacted_with_another_in_between(memory, user, other)
+    assert done["bob"].extracts == () and len(done["bob"].summaries) > 2
+    assert [extracts.reason for extracts in done["ada"].extracts] == ["not ready", "failed"]
+    assert all(detail.endswith("501 Not Implemented: out of order") for detail in details(done["ada"]))
+    asked = [body["messages"][-1]["content"] for _, _, body in endpoint.requests]
+    assert len([text for text in asked if SECRET in text]) == 1, "it is not asked again in the same compaction"

@@ -11,7 +11,7 @@ from libravdb_memory.assemble.budget import AssemblySettings
 from libravdb_memory.compact.settings import CompactionSettings
 from libravdb_memory.compacting.covering import Covering, ModelAwayError
 from libravdb_memory.compacting.folding import Folding
-from libravdb_memory.compacting.making import Making
+from libravdb_memory.compacting.making import Contact, Making
 from libravdb_memory.compacting.parts import Parts
 from libravdb_memory.compacting.report import CANCELLED, OVERTAKEN, Compaction
 from libravdb_memory.compacting.uncovered import uncovered_turns
@@ -114,8 +114,10 @@ def newest_rules(store: Store, namespace: str) -> Sequence[Record]:
 def _compacted(parts: Parts, job: Job, rebuild: bool) -> Compaction:
     """What was made before an early end stays, and is told."""
     writing = Writing(parts, job)
-    covering = Covering(parts, job, writing, only_with_model=rebuild and _has_words_of_a_model(parts.store, job))
-    folding = Folding(parts, job, writing, covering.said)
+    contact = Contact()
+    only_with_model = rebuild and _has_words_of_a_model(parts.store, job)
+    covering = Covering(parts, job, writing, contact, only_with_model=only_with_model)
+    folding = Folding(parts, job, writing, contact, covering.said)
     ended_early, removals = "", _removals(parts.store, job) if rebuild else []
     try:
         if rebuild:

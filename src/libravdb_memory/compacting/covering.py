@@ -19,7 +19,7 @@ from libravdb_memory import lineage
 from libravdb_memory.compact.passed_over import AWAY, counted_extracts
 from libravdb_memory.compact.plan import plan
 from libravdb_memory.compact.prior import prior_context
-from libravdb_memory.compacting.making import Cluster
+from libravdb_memory.compacting.making import Cluster, Contact
 from libravdb_memory.compacting.parts import Parts, known_vectors
 from libravdb_memory.compacting.report import Declined
 from libravdb_memory.compacting.uncovered import starts_of_bundles, uncovered_turns
@@ -52,10 +52,13 @@ class Covering:
     Where the writing is held back, every turn behind the tail is covered anew, whatever covers it in the store. With
     `only_with_model` an extract for want of an answer ends it."""
 
-    def __init__(self, parts: Parts, job: Job, writing: Writing, *, only_with_model: bool = False) -> None:
+    def __init__(
+        self, parts: Parts, job: Job, writing: Writing, contact: Contact, *, only_with_model: bool = False
+    ) -> None:
         self._parts = parts
         self._job = job
         self._writing = writing
+        self._contact = contact
         self._only_with_model = only_with_model
         self._declined: dict[tuple[str, ...], Declined] = {}
         self._done = 0
@@ -74,7 +77,7 @@ class Covering:
         """Round after round: turns that were declined may go together otherwise once their neighbours are covered."""
         clusters, self.reason = self._planned()
         if clusters:
-            self._parts.maker.warm_up(self._job.cancelled)
+            self._contact.hear(self._parts.maker.warm_up(self._job.cancelled))
         while clusters:
             before = len(self._summaries)
             self._cover_clusters(clusters)
@@ -151,8 +154,9 @@ class Covering:
     def _cover(self, records: Sequence[Record], earlier: Sequence[Node]) -> Node | None:
         prior = self._prior(earlier)
         vectors = known_vectors(self._parts, records)
-        cluster = Cluster(tuple(records), self._gating_scores(records), vectors, prior[0])
+        cluster = Cluster(tuple(records), self._gating_scores(records), vectors, prior[0], self._contact.away)
         made = self._parts.maker.cover(cluster, self._job.cancelled)
+        self._contact.hear(made.away)
         if self._only_with_model and made.passed_over is not None and made.passed_over.reason in AWAY:
             raise ModelAwayError(counted_extracts([made.passed_over])[0].words())
         condensed = made.condensed

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from libravdb_memory import lineage
 from libravdb_memory.compact.plan import Root, folds
-from libravdb_memory.compacting.making import Fold
+from libravdb_memory.compacting.making import Contact, Fold
 from libravdb_memory.compacting.parts import Parts
 from libravdb_memory.compacting.report import Declined
 from libravdb_memory.compacting.writing import Job, Writing
@@ -32,10 +32,13 @@ class Folding:
     """The part of a compaction that folds summaries. What it came to is here, also when it ended early. `said` holds
     what the summaries made so far say, as vectors."""
 
-    def __init__(self, parts: Parts, job: Job, writing: Writing, said: dict[str, NDArray[np.float32]]) -> None:
+    def __init__(
+        self, parts: Parts, job: Job, writing: Writing, contact: Contact, said: dict[str, NDArray[np.float32]]
+    ) -> None:
         self._parts = parts
         self._job = job
         self._writing = writing
+        self._contact = contact
         self._said = said
         self.folds: tuple[Node, ...] = ()
         self.declined: tuple[Declined, ...] = ()
@@ -77,7 +80,8 @@ class Folding:
         if any(store.get(node.key) is None for node in nodes):
             raise OvertakenError
         vectors = {node.id: self._said[node.id] for node in nodes if node.id in self._said}
-        made = self._parts.maker.fold(Fold(tuple(nodes), vectors), self._job.cancelled)
+        made = self._parts.maker.fold(Fold(tuple(nodes), vectors, self._contact.away), self._job.cancelled)
+        self._contact.hear(made.away)
         condensed = made.condensed
         if isinstance(condensed, str):
             declined = self._parts.declined_as([(node.id, node.text) for node in nodes], condensed)

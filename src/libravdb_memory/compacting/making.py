@@ -1,13 +1,14 @@
 """What compaction makes of texts: the rules in a cluster of turns, the summary of the rest, and summaries of summaries.
 
 This is where it takes long. Laws: nothing here reads or writes a store; what is made depends on what is handed over
-alone, so that it can be made anywhere, and again.
+alone, so that it can be made anywhere, and again. A compaction that found the model away asks it no more and says so
+with what it hands over; others, which may be of other users, learn nothing of that and ask for themselves.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Protocol, TypeAlias
 
 from libravdb_memory.compact.passed_over import PassedOver
@@ -44,34 +45,49 @@ RulesOf: TypeAlias = Callable[[str], Sequence[Record]]
 @dataclass(frozen=True, slots=True)
 class Cluster:
     """Turns to be covered by one summary. `scores` are the gate's and `vectors` those in the space of recall, by ref,
-    of those that have them; `prior` is what earlier summaries say."""
+    of those that have them; `prior` is what earlier summaries say, `away` why no model is asked, if so."""
 
     records: tuple[Record, ...]
     scores: Mapping[int, float]
     vectors: Mapping[int, Row]
     prior: str
+    away: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Fold:
-    """Summaries to be covered by one. `vectors` of what they say, by id, of those that have them."""
+    """Summaries to be covered by one. `vectors` of what they say, by id, of those that have them; `away` as above."""
 
     nodes: tuple[Node, ...]
     vectors: Mapping[str, Row]
+    away: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Made:
-    """A summary, or why there is none; why no model was asked for it; and the rules among the turns."""
+    """A summary, or why there is none; why no model was asked for it; and the rules among the turns. `away` is why the
+    model was not there, if so."""
 
     condensed: Condensed | str
     unasked: PassedOver | None = None
     shards: tuple[Shard, ...] = ()
+    away: str | None = None
 
     @property
     def passed_over(self) -> PassedOver | None:
         """Why a model that is configured did not write the summary."""
         return self.unasked if isinstance(self.condensed, str) else self.condensed.passed_over or self.unasked
+
+
+class Contact:
+    """What one compaction knows of the model: `away` is why it could not be had once, and so is not asked again."""
+
+    def __init__(self) -> None:
+        self.away: str | None = None
+
+    def hear(self, away: str | None) -> None:
+        if self.away is None:
+            self.away = away
 
 
 class Making(Protocol):
@@ -82,8 +98,8 @@ class Making(Protocol):
         """How many calls of `prepare` at once are worth while."""
         ...
 
-    def warm_up(self, cancelled: Cancelled) -> None:
-        """Reach or load the model that summarises, if there is one. One that cannot be had is done without."""
+    def warm_up(self, cancelled: Cancelled) -> str | None:
+        """Reach or load the model that summarises, if there is one. Why it cannot be had; then it is done without."""
         ...
 
     def prepare(self, clusters: Sequence[Sequence[Record]], cancelled: Cancelled) -> None:
@@ -126,11 +142,9 @@ class Maker:
         self._settings = settings
         self.condenser = Condenser(self._embedder, counter, settings, model)
         self._elevation = Elevation(self._embedder, counter, settings, self.condenser.sentence_vectors, rules_of)
-        self._warmed_up = False
 
-    def warm_up(self, cancelled: Cancelled) -> None:
-        self.condenser.warm_up(cancelled)
-        self._warmed_up = True
+    def warm_up(self, cancelled: Cancelled) -> str | None:
+        return self.condenser.warm_up(cancelled)
 
     def prepare(self, clusters: Sequence[Sequence[Record]], cancelled: Cancelled) -> None:
         with places.behind("later"):
@@ -138,18 +152,18 @@ class Maker:
             self.condenser.prepare([tuple(map(_view, records)) for records in several], cancelled)
 
     def cover(self, cluster: Cluster, cancelled: Cancelled) -> Made:
-        self._be_warm(cancelled)
+        away = self._away(cluster.away, cancelled)
         with places.behind("later"):
             vectors = self._vectors(cluster)
             shards = self._elevation.shards(cluster.records, cluster.scores, vectors, cancelled)
             if len(cluster.records) == 1:
-                return Made(TRIVIAL, shards=shards)
-            return self._summarised(cluster, vectors, shards, cancelled)
+                return Made(TRIVIAL, shards=shards, away=away)
+            return self._summarised(replace(cluster, away=away), vectors, shards, cancelled)
 
     def fold(self, fold: Fold, cancelled: Cancelled) -> Made:
         import numpy as np
 
-        self._be_warm(cancelled)
+        away = self._away(fold.away, cancelled)
         nodes = fold.nodes
         with places.behind("later"):
             known = dict(fold.vectors)
@@ -161,10 +175,11 @@ class Maker:
                 views=tuple(map(_view_of_summary, nodes)),
                 vectors=np.stack([known[node.id] for node in nodes]),
             )
-            with_model = self.condenser.model_ready and any(node.method == "abstractive" for node in nodes)
-            unasked = None if with_model else self.condenser.unasked_to_fold()
+            may_ask = self.condenser.has_model and away is None
+            with_model = may_ask and any(node.method == "abstractive" for node in nodes)
+            unasked = None if with_model else self.condenser.unasked_to_fold(away)
             condensed = self.condenser.condense(sources, with_model=with_model, cancelled=cancelled, folding=True)
-        return Made(condensed, unasked)
+        return Made(condensed, unasked, away=self._away_now(condensed) if with_model else away)
 
     def read(self, texts: Sequence[str]) -> Readings | None:
         return None
@@ -180,10 +195,16 @@ class Maker:
     def close(self) -> None:
         self.condenser.close()
 
-    def _be_warm(self, cancelled: Cancelled) -> None:
-        """One that was made anew while a compaction was under way was not told to."""
-        if not self._warmed_up:
-            self.warm_up(cancelled)
+    def _away(self, known: str | None, cancelled: Cancelled) -> str | None:
+        """Also where another compaction found the model away since, or this was made anew in the midst of one."""
+        return self.warm_up(cancelled) if known is None else known
+
+    def _away_now(self, condensed: Condensed | str) -> str | None:
+        """After the model was asked."""
+        if self.condenser.model_ready:
+            return None
+        passed_over = None if isinstance(condensed, str) else condensed.passed_over
+        return passed_over.detail if passed_over is not None else ""
 
     def _vectors(self, cluster: Cluster) -> Row:
         """Of each turn, in the space of recall; made where there is none yet."""
@@ -207,10 +228,11 @@ class Maker:
             prior=cluster.prior,
         )
         scores = [cluster.scores.get(record.ref) for record in rest]
-        with_model = asks_a_model(scores, self.condenser.model_ready, self._settings)
-        unasked = None if with_model else self.condenser.unasked(scores)
+        away = cluster.away
+        with_model = asks_a_model(scores, self.condenser.has_model and away is None, self._settings)
+        unasked = None if with_model else self.condenser.unasked(scores, away)
         condensed = self.condenser.condense(sources, with_model=with_model, cancelled=cancelled)
-        return Made(condensed, unasked, shards)
+        return Made(condensed, unasked, shards, self._away_now(condensed) if with_model else away)
 
 
 def _kept_whole(records: Sequence[Record], shards: Sequence[Shard]) -> frozenset[str]:

@@ -98,8 +98,9 @@ class MakingApart:
         """Of the process, while there is one."""
         return self._apart.pid
 
-    def warm_up(self, cancelled: Cancelled) -> None:
-        self._asked("warm_up", cancelled=cancelled)
+    def warm_up(self, cancelled: Cancelled) -> str | None:
+        away: str | None = self._asked("warm_up", cancelled=cancelled)
+        return away
 
     def prepare(self, clusters: Sequence[Sequence[Record]], cancelled: Cancelled) -> None:
         self._asked("prepare", tuple(map(tuple, clusters)), cancelled=cancelled)
