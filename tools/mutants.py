@@ -550,7 +550,11 @@ MUTANTS: tuple[tuple[str, str, str], ...] = (
         "100_000, self._parts.counter)",
     ),
     ("compacting/covering.py", "self._contact.hear(made.away)", "pass"),
-    ("compacting/making.py", "return self.warm_up(cancelled) if known is None else known", "return known"),
+    (
+        "compacting/making.py",
+        'passed_over is not None and passed_over.reason == "failed" else None',
+        'passed_over else ""',
+    ),
     ("compacting/covering.py", "earlier[len(earlier) - shown.count :]", "earlier[: shown.count]"),
     ("compacting/covering.py", "            self.guidance += self._writing.keep(guidance)\n", ""),
     # lineage: exact, in order, of one session

@@ -9,10 +9,12 @@ from dataclasses import replace
 
 import pytest
 from tests.engines.chat_endpoint import Answer, Endpoint, Handler, says, serving, status
+from tests.laws.flaky_summariser import FlakySummariser, use
 from tests.serve.process import Daemons, short_folder
 
 from libravdb_memory import Config, Memory
 from libravdb_memory.compacting import Compaction
+from libravdb_memory.engines.summarising.protocol import Summary, SummaryRequest
 
 SECRET = "Quillfeather"
 TURNS = 14
@@ -151,3 +153,21 @@ def test_what_one_compaction_finds_of_a_model_is_neither_told_to_another_nor_cou
     assert all(detail.endswith("501 Not Implemented: out of order") for detail in details(done["ada"]))
     asked = [body["messages"][-1]["content"] for _, _, body in endpoint.requests]
     assert len([text for text in asked if SECRET in text]) == 1, "it is not asked again in the same compaction"
+
+
+class LostToAnother(FlakySummariser):
+    """While it answers, it fails somebody else."""
+
+    def summarise(self, request: SummaryRequest, cancelled: Callable[[], bool]) -> Summary:
+        summary = super().summarise(request, cancelled)
+        self.ready = False
+        return summary
+
+
+def test_a_model_that_answers_is_asked_on_whatever_becomes_of_it_elsewhere(hashed: Config, endpoint: Endpoint) -> None:
+    with Memory.open(config=configured(hashed, endpoint)) as memory:
+        model = LostToAnother()
+        use(memory, model)
+        say(memory, "bob", OF_BOB, 20)
+        done = memory.compact(user="bob", session="s")
+    assert done.extracts == () and len(done.summaries) > 2

@@ -200,11 +200,12 @@ class Maker:
         return self.warm_up(cancelled) if known is None else known
 
     def _away_now(self, condensed: Condensed | str) -> str | None:
-        """After the model was asked."""
-        if self.condenser.model_ready:
+        """After the model was asked: that it is not ready tells little, for others ask it at the same time. Where
+        nothing came of it, the next to ask will see."""
+        if self.condenser.model_ready or isinstance(condensed, str):
             return None
-        passed_over = None if isinstance(condensed, str) else condensed.passed_over
-        return passed_over.detail if passed_over is not None else ""
+        passed_over = condensed.passed_over
+        return passed_over.detail if passed_over is not None and passed_over.reason == "failed" else None
 
     def _vectors(self, cluster: Cluster) -> Row:
         """Of each turn, in the space of recall; made where there is none yet."""
