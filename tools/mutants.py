@@ -524,6 +524,9 @@ MUTANTS: tuple[tuple[str, str, str], ...] = (
     ("engines/refusals.py", "len(text) > MOST_SHOWN or _MARKUP.search(text)", "len(text) > MOST_SHOWN"),
     ("engines/refusals.py", 'bare = _ESCAPE_SEQUENCE.sub("", text)', "bare = text"),
     ("engines/http_json.py", "the answer is {sent.kind(kind)}, not", "the answer is {kind}, not"),
+    ("tailing.py", "len(newest) // _GROWTH", "_PAGE"),
+    ("tailing.py", "_GROWTH = 2", "_GROWTH = 1"),
+    ("tailing.py", "if base_start(turns, least) == 0:", "if False:"),
     # condensing: strictly smaller, and whatever a summariser does
     ("condensing.py", "source_tokens=source_tokens,", "source_tokens=node.tokens,"),
     (
@@ -716,6 +719,12 @@ MUTANTS: tuple[tuple[str, str, str], ...] = (
     ("overflow.py", "if waiting - left < self._trigger:", "if False:"),
     ("overflow.py", "= settings.trigger_tokens", "= 500 if settings.trigger_tokens else 0"),
     ("overflow.py", " if not declined.of_summaries)", ")"),
+    (
+        "overflow.py",
+        "                    self._left[mine] = max(self._left[mine], waiting)\n",
+        "                    pass\n",
+    ),
+    ("overflow.py", "if done.was_let_through:", "if True:"),
     ("overflow.py", "left = min(self._left.get(mine, 0), waiting)", "left = self._left.get(mine, 0)"),
     ("serve/access.py", "not method.reach(service, params) <= self.namespaces", "not self.namespaces"),
     ("serve/access.py", "& 0o077", "& 0o007"),

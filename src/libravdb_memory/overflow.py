@@ -152,7 +152,8 @@ class Overflow:
             pass
 
     def _look_at(self, namespace: str, session: str) -> None:
-        """Until too little has piled up; what was declined does not count until more comes."""
+        """Until too little has piled up; what was declined, or could not be compacted at all, does not count until more
+        comes."""
         mine, compactor = (namespace, session), self._compactor()
         while not self._stopping:
             waiting = compactor.waiting_tokens(namespace, session)
@@ -169,4 +170,6 @@ class Overflow:
                 self._model_failure = failure or None
             self._left[mine] = sum(declined.tokens for declined in done.declined if not declined.of_summaries)
             if not done.summaries:
+                if done.was_let_through:
+                    self._left[mine] = max(self._left[mine], waiting)
                 return

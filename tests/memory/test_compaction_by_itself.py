@@ -12,7 +12,7 @@ from tests.compactors import compactor_of
 
 from libravdb_memory import Config, Memory
 from libravdb_memory.compact.settings import CompactionSettings
-from libravdb_memory.compacting import Compaction, Compactor
+from libravdb_memory.compacting import OVERTAKEN, Compaction, Compactor
 from libravdb_memory.compacting.making import Maker
 from libravdb_memory.condensing import Cancelled, Condensed, Condenser, Sources
 from libravdb_memory.store.protocol import Progress
@@ -167,6 +167,43 @@ def test_turns_that_were_declined_are_not_tried_again_until_as_much_has_come(ope
     assert [(len(each.summaries), sum(left.tokens for left in each.declined)) for each in done] == [(0, 2000)]
     say(memory, 100)
     assert [sum(left.tokens for left in each.declined) for each in done] == [2000, 4000]
+
+
+def test_turns_that_cannot_be_compacted_yet_are_not_looked_at_with_every_turn(opened: Opening) -> None:
+    """One turn has no summary, and all that follows it is one bundle, which belongs to the tail."""
+    memory = opened()
+    done = watched(memory)
+    say(memory, 2500)
+    for number in range(2 * 2000 // 100 - 1):
+        text = "crate " * 66 + "1234"
+        memory.ingest(text, user="ada", session="s", role="user", id=f"b{number}", metadata={"bundle": "b"})
+        assert memory.wait(60, compaction=True)
+    assert [each.reason.split(";")[0] for each in done] == ["only 1 turn is behind the tail and not yet compacted"]
+    assert memory._overflow._piled["ada", "s"] < 2000
+    memory.ingest("that was it", user="ada", session="s", id="end")
+    say(memory, *[500] * 2 * TAIL)
+    assert [len(each.summaries) > 0 for each in done] == [False, True], "once as much again has come"
+
+
+def test_a_compaction_that_something_got_ahead_of_is_made_with_the_next_turn(opened: Opening) -> None:
+    memory = opened()
+    erasing = iter(["t3"])
+
+    class Overtaken(Condenser):
+        def condense(
+            self, sources: Sources, *, with_model: bool, cancelled: Cancelled, folding: bool = False
+        ) -> Condensed | str:
+            for turn in erasing:
+                memory.erase(turn, user="ada", session="s")
+            return super().condense(sources, with_model=with_model, cancelled=cancelled)
+
+    done = watched(memory, Overtaken)
+    say(memory, *[100] * (20 + TAIL))
+    assert [each.reason for each in done] == [OVERTAKEN]
+    memory.ingest("crate " * 66 + "1234", user="ada", session="s", role="assistant", id="next")
+    assert memory.wait(60, compaction=True)
+    assert [each.reason for each in done] == [OVERTAKEN, ""]
+    assert [each.turns for each in done] == [0, 20]
 
 
 def test_declined_turns_that_were_erased_do_not_put_off_those_that_come(opened: Opening) -> None:

@@ -39,6 +39,11 @@ class Compaction:
     reason: str = ""
 
     @property
+    def was_let_through(self) -> bool:
+        """Whether it looked at all that there was, so that another would find no more than this one."""
+        return self.reason not in (OVERTAKEN, CANCELLED)
+
+    @property
     def turns(self) -> int:
         """That are covered now and were not before."""
         return sum(node.turns for node in self.summaries)
