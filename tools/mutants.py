@@ -180,6 +180,7 @@ TESTS: dict[str, tuple[str, ...]] = {
     "serve/client/entries.py": ("serve/client/test_spool.py",),
     "serve/client/spool.py": ("serve/client/test_spool.py",),
     "serve/client/verbs.py": ("serve/client/test_verbs.py", "serve/client/test_delivering.py"),
+    "leaving.py": ("memory/test_leaving.py",),
     "overflow.py": ("memory/test_compaction.py", "memory/test_compaction_by_itself.py"),
     "serve/dispatch.py": ("serve/test_dispatch.py", "serve/test_brief_calls.py"),
     "serve/epochs.py": ("serve/test_hosts.py",),
@@ -843,6 +844,10 @@ MUTANTS: tuple[tuple[str, str, str], ...] = (
     ("nimble.py", "asked = bool(_running) and", "asked ="),
     ("nimble.py", "            slices.ask_for(slices.USUAL_S)\n", "            pass\n"),
     ("nimble.py", "    slices.ask_for(slices.LONG_S)\n", ""),
+    # memories that are open at the end of a program
+    ("leaving.py", "atexit.register(_open.leave)\n", ""),
+    ("leaving.py", "_PATIENCE_S = 10.0", "_PATIENCE_S = 0.0"),
+    ("leaving.py", "ending.leave(max(patience_ends - time.monotonic(), 0.0))", "ending.leave(3600.0)"),
     # a process of its own: asked again when it dies, not waited for in vain, gone when nobody wants it
     ("apart/process.py", "_TRIES = 3", "_TRIES = 1"),
     (

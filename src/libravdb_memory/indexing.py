@@ -131,12 +131,14 @@ class Indexer:
         finally:
             self._awaited -= 1
 
-    def stop(self) -> None:
+    def stop(self, patience_s: float | None = None) -> bool:
+        """Whether it ended in so many seconds."""
         with self._changed:
             self._stopping = True
             self._changed.notify_all()
         if self._thread.is_alive():
-            self._thread.join()
+            self._thread.join(patience_s)
+        return not self._thread.is_alive()
 
     def abandon(self) -> None:
         """In a forked child, where the thread does not exist."""

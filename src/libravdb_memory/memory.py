@@ -54,6 +54,7 @@ from libravdb_memory.identity import Json
 from libravdb_memory.indexing import Indexer, IndexingState
 from libravdb_memory.ingest.partition import Partition
 from libravdb_memory.ingest.turns import checked_name, checked_text, checked_turn, draft_of, milliseconds, turn_of
+from libravdb_memory.leaving import closed_at_exit, closed_before
 from libravdb_memory.lineage import Expansion, History
 from libravdb_memory.masking import MASKED, Masking, masked_in, original_of
 from libravdb_memory.model import Document, Hit, Hits, Record, Turn
@@ -175,6 +176,7 @@ class Memory:
             store, self._documents, self._recall, self._receipts, counter, assembly, self._masking, self._beside
         )
         self._indexer.start()
+        self._ending = closed_at_exit(self._overflow.ease, self._leave)
 
     @classmethod
     def open(
@@ -208,15 +210,33 @@ class Memory:
         """Finish what is under way and release the data file. Records not yet embedded are caught up next time."""
         if self._owner != os.getpid():
             return  # a forked child: everything open is its parent's
+        closed_before(self._ending)
         self._overflow.stop()
         self._indexer.stop()
         if self._made is not None:
             self._made.close()
+        self._let_go()
+        self._embedder.close()
+
+    def _leave(self, patience_s: float) -> None:
+        """Close at the end of the program. Work in the background that does not end in time is left to itself, and the
+        models with it."""
+        if self._owner != os.getpid():
+            return
+        patience_ends = time.monotonic() + patience_s
+        ended = self._overflow.stop(patience_s)
+        ended = self._indexer.stop(max(patience_ends - time.monotonic(), 0.0)) and ended
+        if ended and self._made is not None:
+            self._made.close()
+        self._let_go()
+        if ended:
+            self._embedder.close()
+
+    def _let_go(self) -> None:
         self._beside.close()
         self._usage.flush()
         self._receipts.flush()
         self._store.close()
-        self._embedder.close()
 
     @property
     def store(self) -> Store:

@@ -102,12 +102,19 @@ class Overflow:
             idle = self._changed.wait_for(lambda: self._stopping or self._is_idle(), timeout_s)
             return idle and self._failure is None
 
-    def stop(self) -> None:
+    def ease(self) -> None:
+        """Begin nothing more, and give up what is under way, without waiting for it."""
         with self._changed:
             self._stopping = True
             self._changed.notify_all()
-        if self._thread is not None:
-            self._thread.join()
+
+    def stop(self, patience_s: float | None = None) -> bool:
+        """Whether it ended in so many seconds."""
+        self.ease()
+        if self._thread is None:
+            return True
+        self._thread.join(patience_s)
+        return not self._thread.is_alive()
 
     def abandon(self) -> None:
         """In a forked child, where the thread does not exist."""
@@ -142,9 +149,15 @@ class Overflow:
             except StoreClosedError:
                 return
             except Exception as error:  # the thread's outermost frame: whatever it is, it must be seen
-                expected = isinstance(error, LibraVDBError)
-                _log.warning("a session was not compacted: %s", error, exc_info=not expected)
-                self._failure = str(error) if expected else repr(error)
+                self._tell_failure(error)
+
+    def _tell_failure(self, error: Exception) -> None:
+        expected = isinstance(error, LibraVDBError)
+        if self._stopping and not expected:  # at the end of a program no thread can be had, for one
+            _log.debug("a session was not compacted any more: %r", error)
+            return
+        _log.warning("a session was not compacted: %s", error, exc_info=not expected)
+        self._failure = str(error) if expected else repr(error)
 
     def _let_embedding_go_first(self) -> None:
         deadline = time.monotonic() + _PATIENCE_S
