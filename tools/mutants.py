@@ -868,6 +868,13 @@ MUTANTS: tuple[tuple[str, str, str], ...] = (
         "",
     ),
     ("apart/process.py", "            self._pipe.end()\n", "            pass\n"),
+    (
+        "apart/process.py",
+        "                self._stuck = True\n                self._process.kill()\n",
+        "                pass\n",
+    ),
+    ("apart/process.py", "min(now - self._looked_at, 2 * _NOTICE_S)", "now - self._looked_at"),
+    ("apart/serving.py", "            self.send(Alive())\n", ""),
     ("apart/serving.py", "                if frame.live:\n                    places.arrived()\n", ""),
     ("apart/serving.py", "ThreadPoolExecutor(_MOST_CALLS, ", "ThreadPoolExecutor(1, "),
     ("apart/serving.py", "        return EngineError(repr(error))\n", "        return error\n"),

@@ -181,6 +181,49 @@ def test_one_that_dies_again_and_again_is_told_of(apart: Apart) -> None:
     assert apart.call("double", 2, cancelled=never) == 4
 
 
+@pytest.fixture
+def impatient() -> Iterator[Apart]:
+    """It gives up a process of which it hears nothing for a while, but not one that gives a sign every second."""
+    made = Apart(Thing, print, silence_s=3.0)
+    yield made
+    made.close()
+
+
+@pytest.mark.skipif(not hasattr(signal, "SIGSTOP"), reason="a process cannot be stopped here")
+def test_a_process_that_is_there_but_does_not_run_is_ended_and_asked_anew(
+    impatient: Apart, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    first = impatient.call("pid", cancelled=never)
+    assert impatient.call("stop_once", str(tmp_path / "note"), cancelled=never) == "alive"
+    assert impatient.pid != first
+    with pytest.raises(ProcessLookupError):
+        os.kill(first, 0)
+    assert "was not heard of for 3 s" in caplog.text
+
+
+@pytest.mark.skipif(not hasattr(signal, "SIGSTOP"), reason="a process cannot be stopped here")
+def test_one_that_stops_again_and_again_is_told_of(impatient: Apart) -> None:
+    with pytest.raises(ProcessLostError) as lost:
+        impatient.call("stop", cancelled=never)
+    assert lost.value.how == "was not heard of for 3 s"
+    assert impatient.call("double", 2, cancelled=never) == 4
+
+
+def test_a_call_that_takes_longer_than_that_is_waited_for_while_the_process_runs(impatient: Apart) -> None:
+    first = impatient.call("pid", cancelled=never)
+    assert impatient.call("take", 5.0, cancelled=never) == first
+
+
+def test_who_did_not_listen_himself_takes_nobody_for_silent() -> None:
+    silence = process._Silence()
+    begun = time.monotonic()
+    assert silence.lasts_s(begun, 1) == 0.0
+    assert silence.lasts_s(begun + 3600, 1) <= 0.1, "he was stopped for an hour, or the machine slept"
+    silent = [silence.lasts_s(begun + 3600 + tick / 20, 1) for tick in range(1, 61)]
+    assert silent == sorted(silent) and 2.9 < silent[-1] < 3.2
+    assert silence.lasts_s(begun + 3604, 2) == 0.0
+
+
 def test_an_object_that_cannot_be_made_is_told_of_with_the_reason() -> None:
     apart = Apart(Broken, lambda: None)
     with pytest.raises(NoProcessError, match=r"a\.setting"):

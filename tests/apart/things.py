@@ -49,6 +49,20 @@ class Thing:
                 os.kill(os.getpid(), signal.SIGKILL)
         return "alive"
 
+    def stop_once(self, note: str, cancelled: Cancelled) -> str:
+        if not os.path.exists(note):  # noqa: PTH110 - a plain name
+            with open(note, "x"):  # noqa: PTH123
+                self.stop(cancelled)
+        return "alive"
+
+    def stop(self, cancelled: Cancelled) -> None:
+        os.kill(os.getpid(), signal.SIGSTOP)
+        time.sleep(60)  # a signal may come a little later
+
+    def take(self, seconds: float, cancelled: Cancelled) -> int:
+        time.sleep(seconds)
+        return os.getpid()
+
     def wait(self, cancelled: Cancelled) -> None:
         while not cancelled():
             time.sleep(0.01)

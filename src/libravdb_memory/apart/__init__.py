@@ -7,9 +7,9 @@ leaves a processor to whoever must not wait.
 Path: `process` starts it and calls, `serving` is what runs in it, `frames` are the messages between both.
 
 Laws: a call answers what the object answers, or raises what it raises. A process that ends, whatever ended it, is
-started again and asked again, so methods must not depend on what was asked before but for speed; where that does not
-help, the call fails and says so. It ends by itself when nobody has called for a while, and when the process that
-started it is gone, however that ended.
+started again and asked again, and one that is there but does not run is ended first, so methods must not depend on what
+was asked before but for speed; where that does not help, the call fails and says so. It ends by itself when nobody has
+called for a while, and when the process that started it is gone, however that ended.
 """
 
 from libravdb_memory.apart.process import Apart, Ask, NoProcessError, refuse_unknown_program

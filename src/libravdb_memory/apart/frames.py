@@ -75,7 +75,12 @@ class Told:
     message: str
 
 
-Frame: TypeAlias = Begin | Begun | Call | GiveUp | Answer | Failure | Question | Told
+@dataclass(frozen=True, slots=True)
+class Alive:
+    """Now and then, whatever else is said: the process runs."""
+
+
+Frame: TypeAlias = Begin | Begun | Call | GiveUp | Answer | Failure | Question | Told | Alive
 
 
 def packed(frame: Frame) -> bytes:

@@ -1,4 +1,9 @@
-"""A process of its own, as seen by the one that starts it."""
+"""A process of its own, as seen by the one that starts it.
+
+Laws: a call that takes long is waited for as long as the process runs, and no longer: one of which nothing is heard (it
+is stopped, or swapped out) is ended, and the call is made again by the next, as after one that ended by itself. Nothing
+waits for a process that does not read.
+"""
 
 from __future__ import annotations
 
@@ -17,6 +22,7 @@ from queue import Empty, SimpleQueue
 from typing import IO, Any, TypeAlias, cast
 
 from libravdb_memory.apart.frames import (
+    Alive,
     Answer,
     Ask,
     Begin,
@@ -43,6 +49,10 @@ _NOTICE_S = 0.05
 _GRACE_S = 5.0
 """How long one that is given up may take to end before its process is ended."""
 _CLOSING_S = 2.0
+_SILENCE_S = 15.0
+"""After so long without a sign one that runs is taken to be stuck; it gives one every second."""
+_STARTING = 4
+"""Until the first sign, so many times as long: a disk may be slow."""
 _TRIES = 3
 """One may have ended because nobody called, and one by accident."""
 
@@ -54,25 +64,28 @@ class NoProcessError(Exception):
 class _EndedError(Exception):
     """The process ended before it answered."""
 
-    def __init__(self, code: int, begun: bool) -> None:
-        super().__init__(_how(code))
+    def __init__(self, how: str, begun: bool) -> None:
+        super().__init__(how)
         self.begun = begun
 
 
 class Apart:
     """`make` and what methods take and give must pickle. `answer` is asked when the object asks back, `is_live` with
     every call whether somebody is at work here who is not to wait for a processor. Safe to use from many threads; the
-    process is started by the first call."""
+    process is started by the first call, and ended when nothing is heard of it for `silence_s` while one is waited
+    for."""
 
     def __init__(
         self,
         make: Callable[[Ask], object],
         answer: Callable[..., object],
         is_live: Callable[[], bool] = lambda: False,
+        silence_s: float = _SILENCE_S,
     ) -> None:
         self._make = make
         self._answer = answer
         self._is_live = is_live
+        self._silence_s = silence_s
         self._guard = threading.Lock()
         self._running: _Running | None = None
         self._closed = False
@@ -119,7 +132,7 @@ class Apart:
             if self._closed:
                 raise CallCancelledError("compaction")
             if self._running is None or self._running.ended:
-                self._running = _Running(_popen(), self._make, self._answer)
+                self._running = _Running(_popen(), self._make, self._answer, self._silence_s)
             return self._running
 
 
@@ -129,9 +142,14 @@ _IDLE = "ended"
 class _Running:
     """One process, its pipe, and the thread that reads from it."""
 
-    def __init__(self, process: subprocess.Popen[bytes], make: Callable[[Ask], object], answer: Ask) -> None:
+    def __init__(
+        self, process: subprocess.Popen[bytes], make: Callable[[Ask], object], answer: Ask, silence_s: float
+    ) -> None:
         self._process = process
         self._answer = answer
+        self._silence_s = silence_s
+        self._signs = 0
+        self._stuck = False
         self._pipe = Pipe(cast("IO[bytes]", process.stdout), cast("IO[bytes]", process.stdin))
         self._guard = threading.Lock()
         self._numbers = count(1)
@@ -176,6 +194,7 @@ class _Running:
         self, heard: _Heard, number: int, cancelled: Cancelled, patience_ends: float
     ) -> Answer | Failure | None:
         given_up_at: float | None = None
+        silence = _Silence()
         while True:
             try:
                 frame = heard.get(timeout=_NOTICE_S)
@@ -193,6 +212,9 @@ class _Running:
                 given_up_at = now
                 self._send(GiveUp(number))
             elif given_up_at is not None and now - given_up_at > _GRACE_S:
+                self._process.kill()
+            if silence.lasts_s(now, self._signs) > self._silence_s * (1 if self._signs else _STARTING):
+                self._stuck = True
                 self._process.kill()
 
     def _send(self, frame: Frame) -> None:
@@ -235,7 +257,10 @@ class _Running:
             self._process.wait()
 
     def _take(self, frame: Frame) -> None:
+        self._signs += 1
         match frame:
+            case Alive():
+                pass
             case Begun():
                 self._begun, self._refused = frame.error is None, frame.error
             case Answer() | Failure() | Question():
@@ -259,7 +284,23 @@ class _Running:
     def _end(self) -> _EndedError | NoProcessError:
         if self._refused is not None:
             return NoProcessError(str(self._refused))
-        return _EndedError(self._process.returncode, self._begun)
+        how = f"was not heard of for {self._silence_s:g} s" if self._stuck else _how(self._process.returncode)
+        return _EndedError(how, self._begun)
+
+
+class _Silence:
+    """How long nothing was heard, in time that was waited: whoever was stopped himself has not listened meanwhile."""
+
+    def __init__(self) -> None:
+        self._signs = -1
+        self._lasts_s = 0.0
+        self._looked_at = time.monotonic()
+
+    def lasts_s(self, now: float, signs: int) -> float:
+        passed_s = min(now - self._looked_at, 2 * _NOTICE_S)
+        self._lasts_s = self._lasts_s + passed_s if signs == self._signs else 0.0
+        self._looked_at, self._signs = now, signs
+        return self._lasts_s
 
 
 def refuse_unknown_program() -> str:

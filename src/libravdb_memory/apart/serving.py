@@ -1,7 +1,8 @@
 """The process of its own: it makes one object and does what it is called for, each call in a thread.
 
 Laws: it ends when the pipe does, when its parent is gone, or when nobody has called for a while, without waiting for
-anything. It writes nothing to the parent's output; what it logs is logged there. Interrupts are the parent's affair.
+anything. While it runs it says so every second, however long its calls take. It writes nothing to the parent's output;
+what it logs is logged there. Interrupts are the parent's affair.
 
 It goes behind others, and while somebody is at work in the parent it keeps off one processor. Linux has a class of
 threads that run only where nobody else wants to; it is not used: who wakes up where such a thread runs is taken to have
@@ -21,7 +22,7 @@ from concurrent.futures import ThreadPoolExecutor
 from queue import SimpleQueue
 from typing import Any
 
-from libravdb_memory.apart.frames import Answer, Begin, Begun, Call, Failure, Frame, GiveUp, Pipe, Question, Told
+from libravdb_memory.apart.frames import Alive, Answer, Begin, Begun, Call, Failure, Frame, GiveUp, Pipe, Question, Told
 from libravdb_memory.engines.places import places
 from libravdb_memory.errors import EngineError
 from libravdb_memory.nimble import go_behind_others, nimble
@@ -135,6 +136,7 @@ class Desk:
 
     def _watch(self, parent: int) -> None:
         while True:
+            self.send(Alive())
             time.sleep(_LOOK_S)
             with self._guard:
                 idle = not self._busy and time.monotonic() - self._idle_since > LINGER_S
