@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from tests.growth import takes_eightfold
 
-from libravdb_memory import Memory
+from libravdb_memory import Config, Memory
 from libravdb_memory.assemble.budget import AssemblySettings
 from libravdb_memory.engines.token_counter import make_counter
 from libravdb_memory.identity import Json
@@ -20,8 +20,8 @@ from libravdb_memory.tailing import newest_records, tail_of
 
 
 @pytest.fixture
-def memory(tmp_path: Path) -> Iterator[Memory]:
-    with Memory.open(tmp_path) as memory:
+def memory(tmp_path: Path, hashed: Config) -> Iterator[Memory]:
+    with Memory.open(tmp_path, config=hashed) as memory:
         yield memory
 
 
