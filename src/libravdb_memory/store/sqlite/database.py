@@ -98,5 +98,25 @@ class Database(Protocol):
     def close(self, force: bool = False) -> None: ...
 
 
+class DataFile(Protocol):
+    """The bytes of a data file."""
+
+    def xFileSize(self) -> int: ...
+
+    def xRead(self, amount: int, offset: int) -> bytes: ...
+
+    def xWrite(self, data: bytes, offset: int) -> None: ...
+
+    def xSync(self, flags: int) -> None: ...
+
+    def xClose(self) -> None: ...
+
+
+def open_file(path: Path, vfs: str | None = None) -> DataFile:
+    """To be written by SQLite's own means: a descriptor of ours, once closed, would take its locks along."""
+    flags = [apsw.SQLITE_OPEN_MAIN_DB | apsw.SQLITE_OPEN_READWRITE, 0]
+    return cast(DataFile, apsw.VFSFile(vfs or "", str(path), flags))
+
+
 def open_database(path: Path | str, flags: int, vfs: str | None = None) -> Database:
     return cast(Database, apsw.Connection(str(path), flags=flags, vfs=vfs, statementcachesize=100))

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import apsw
 
-from libravdb_memory.store.sqlite.database import Database
+from libravdb_memory.store.sqlite.database import Database, DataFile, open_file
 
 _INTERIOR = {2: 12, 5: 12}
 _LEAVES = {10: 8, 13: 8}
@@ -24,7 +24,6 @@ _HEADS = _INTERIOR | _LEAVES
 _FIRST_HEAD_AT = 100
 """The first page begins with that of the file."""
 _MOST_BYTES = 65_536
-_OPEN = [apsw.SQLITE_OPEN_MAIN_DB | apsw.SQLITE_OPEN_READWRITE, 0]
 
 
 def wipe_gaps(db: Database, path: Path, vfs: str | None) -> int:
@@ -33,7 +32,7 @@ def wipe_gaps(db: Database, path: Path, vfs: str | None) -> int:
     db.execute("BEGIN")
     try:
         roots = [1, *(row[0] for row in db.execute("SELECT rootpage FROM sqlite_schema WHERE rootpage > 0"))]
-        file = apsw.VFSFile(vfs or "", str(path), list(_OPEN))  # SQLite's own way: closing it lets go of no lock
+        file = open_file(path, vfs)
         try:
             wiped = _wipe(file, roots, int(db.pragma("page_size")))
         finally:
@@ -44,7 +43,7 @@ def wipe_gaps(db: Database, path: Path, vfs: str | None) -> int:
     return wiped
 
 
-def _wipe(file: apsw.VFSFile, roots: list[int], page_size: int) -> int:
+def _wipe(file: DataFile, roots: list[int], page_size: int) -> int:
     empty, wiped = bytes(page_size), 0
     for start, page in _pages_of_trees(file, roots, page_size):
         gap = _gap(page, _FIRST_HEAD_AT if start == 0 else 0)
@@ -56,7 +55,7 @@ def _wipe(file: apsw.VFSFile, roots: list[int], page_size: int) -> int:
     return wiped
 
 
-def _pages_of_trees(file: apsw.VFSFile, roots: list[int], page_size: int) -> Iterator[tuple[int, bytes]]:
+def _pages_of_trees(file: DataFile, roots: list[int], page_size: int) -> Iterator[tuple[int, bytes]]:
     """Where each begins, and what it holds; those of overflowing values and free ones are not among them."""
     waiting, seen, last = list(roots), set[int](), file.xFileSize() // page_size
     while waiting:
