@@ -54,6 +54,8 @@ _MASKED_AT_EACH_END = 50_000
 """Characters of a prompt too long to be looked through for secrets as a whole. Far more than are kept of it, so that
 none is cut in two where it is kept."""
 _KEYWORDS, _JUST_ABOVE = 0.3, 0.001
+_NEAR = 0.2
+"""Similarity above which a rule is likely meant; one below takes no room from those for every answer."""
 _COVERING = 8
 _LORE_PER_HOP = 4
 _LORE = Source(VARIANT, "document", "global")
@@ -231,8 +233,8 @@ class ContextBuilder:
         self, request: Request, asked: str, recalled: Recalled, ranked: Iterable[Remembered]
     ) -> tuple[Remembered, ...]:
         """The nearest rules, by meaning and by the words they share with the prompt, and in turn with them those for
-        every answer, so that neither kind crowds out the other; and what takes any of them back, or what a recalled
-        turn says."""
+        every answer, so that neither kind crowds out the other; then those less near; and what takes any of them back,
+        or what a recalled turn says."""
         collection, vector, scores = guidance_of(request.namespace), recalled.vector, dict[int, float]()
         if vector is not None:
             scores = {hit.ref: hit.score for hit in self._store.search_vectors(collection, vector, _GUIDANCE).hits}
@@ -253,7 +255,8 @@ class ContextBuilder:
         found.sort(key=lambda item: (-item.score, -item.record.ref))
         general = [item for item in found if item.record.metadata.get(EVERY_ANSWER) is True]
         topical = [item for item in found if item.record.metadata.get(EVERY_ANSWER) is not True]
-        return _in_turn(general, topical)
+        near = [item for item in topical if item.score > _NEAR]
+        return (*_in_turn(general, near), *topical[len(near) :])
 
     def _taking_back(self, collection: str, said: Iterable[Record]) -> dict[int, Record]:
         """What takes back any of these rules and turns, and what takes that back, by ref."""
@@ -267,13 +270,13 @@ class ContextBuilder:
         return found
 
     def _guidance_score(self, prompt: str, record: Record, cosine: float) -> tuple[float, dict[str, float]]:
-        """Similarity, raised by the prompt's keywords that a rule holds; just over the bound for one that applies to
-        every answer."""
+        """Similarity, raised by the prompt's keywords that a rule holds; that of a near one at least for one that
+        applies to every answer."""
         shared = keyword_share(prompt, record.text)
         score = max(min(cosine + _KEYWORDS * shared, 1.0), 0.0)
         parts = {"cosine": cosine, "keywords": shared}
         if record.metadata.get(EVERY_ANSWER) is True:
-            score = max(score, self._settings.guidance_similarity + _JUST_ABOVE)
+            score = max(score, max(self._settings.guidance_similarity, _NEAR) + _JUST_ABOVE)
         return score, parts
 
     def _ordered_for_time(self, prompt: str, recalled: Recalled) -> tuple[Remembered, ...]:
