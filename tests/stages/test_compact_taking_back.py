@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import pytest
+from tests.growth import grows_with_length
 
-from libravdb_memory.compact.taking_back import ENOUGH, changes_in, shared, subject
+from libravdb_memory.compact.taking_back import ENOUGH, RARE, changes_in, shared, subject
 
 
 def share(text: str, rule: str) -> float:
@@ -53,6 +54,60 @@ def test_neither_a_question_nor_what_changes_something_else_does(rule: str, late
     assert share(later, rule) < ENOUGH
 
 
+@pytest.mark.parametrize(
+    ("rule", "later"),
+    [
+        ("Every release needs a changelog entry.", "Releases don't need changelog entries any longer."),
+        ("Never book flights before nine.", "Flights before nine are fine for me again."),
+        ("Don't use semicolons in the frontend.", "Semicolons in the frontend are welcome now."),
+        ("Never schedule calls on Mondays.", "It's okay to schedule calls on Mondays again."),
+        ("Use poetry, not pip, for the scripts.", "Forget poetry, pip does the job."),
+        ("Round prices to whole euros.", "Ignore what I said about rounding prices."),
+        ("No puns in the newsletter.", "You may put puns into the newsletter again."),
+        ("Never mention the merger.", "You can mention the merger after all."),
+        ("Always format SQL keywords in upper case.", "You can stop formatting SQL keywords."),
+        ("I don't drink coffee.", "I drink coffee again, the doctor said it's all right."),
+        ("Address customers formally.", "You may address customers informally again."),
+        ("Always answer me in Dutch.", "Swedish is fine too from today."),
+        ("Keep your explanations short.", "Longer explanations are welcome now."),
+        (
+            "Put the summary at the end of each brochure.",
+            "Actually, please keep the summary at the start of brochures.",
+        ),
+        ("Keine Emojis in Antworten.", "Emojis sind wieder erlaubt."),
+    ],
+)
+def test_what_is_allowed_again_or_no_longer_asked_for_takes_a_rule_back(rule: str, later: str) -> None:
+    assert share(later, rule) >= ENOUGH
+
+
+@pytest.mark.parametrize(
+    ("rule", "later"),
+    [
+        ("Always run the formatter before you push.", "Don't forget the formatter."),
+        ("Always run the formatter before you push.", "I never ignore the formatter."),
+        ("Always run the formatter before you push.", "The formatter is fine again, it was the cache."),
+        ("Always run the formatter before you push.", "Is the formatter allowed again?"),
+        ("Never publish on Mondays.", "You can publish now."),
+        ("Every template needs a preview.", "It was the template after all."),
+        ("Keep your answers short.", "You can answer in Czech again."),
+        ("Write commit messages in English.", "We switched the commit hook to another tool."),
+        ("No meetings before ten.", "We can meet again next week."),
+        ("Use the serial comma if you like it.", "We've dropped the prefix, just use the ticket, like the others."),
+        ("Please keep things tidy in the attic.", "Forget the thing with the keys, please keep going."),
+    ],
+)
+def test_what_is_said_of_something_else_or_with_words_that_go_with_anything_does_not(rule: str, later: str) -> None:
+    assert share(later, rule) < ENOUGH
+
+
+def test_a_word_that_many_rules_name_tells_alone_of_none_of_them() -> None:
+    [change] = changes_in("Invoices are fine with me again.")
+    rules = [subject(f"Send invoices to {name}.") for name in ("Oslo", "Bergen", "Tromsø", "Narvik")]
+    assert min(shared(change, rules[:RARE])) >= ENOUGH > max(shared(change, rules))
+    assert shared(change, [*rules, subject("No invoices!")])[-1] >= ENOUGH, "it is all that this rule is about"
+
+
 def test_a_sign_may_stand_beside_the_sentence_that_says_what_it_is_about() -> None:
     assert share("The release is on the 31st of March. No longer the 24th.", "Release is planned for March.") >= ENOUGH
     [change] = changes_in("It rained. Scrap that. Supper is at nine.")[:1]
@@ -62,3 +117,10 @@ def test_a_sign_may_stand_beside_the_sentence_that_says_what_it_is_about() -> No
 def test_huge_texts_without_a_sign_change_nothing() -> None:
     assert changes_in("a " * 300_000) == ()
     assert changes_in("") == ()
+
+
+@pytest.mark.parametrize(
+    "unit", ["you can ", "it is okay to do ", "after all ", "i'm a ", "the a is fine ", "no longer. ", "forget the "]
+)
+def test_it_is_told_in_time_that_grows_with_the_text(unit: str) -> None:
+    assert grows_with_length(changes_in, unit, 2_000)
