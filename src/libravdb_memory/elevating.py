@@ -25,6 +25,7 @@ from libravdb_memory.compact.guidance import (
     protection,
     shard_text,
 )
+from libravdb_memory.compact.one_case import speaks_of_one_case
 from libravdb_memory.compact.sentences import Span
 from libravdb_memory.compact.settings import CompactionSettings
 from libravdb_memory.compact.standing import CHARACTERS_READ, read
@@ -129,6 +130,10 @@ def _narrowest(spans: Sequence[Span]) -> tuple[Span, ...]:
     return tuple(found)
 
 
+def _within(span: Span, sentences: Sequence[Span]) -> bool:
+    return any(start <= span[0] and span[1] <= end for start, end in sentences)
+
+
 class Elevation:
     """`sentence_vectors` is asked for vectors of sentences; who has them at hand need not make them again. `rules_of`
     gives the newest rules that are kept of a namespace."""
@@ -174,8 +179,9 @@ class Elevation:
         marks = scan(begins).marks
         reading, weights = read(begins, marks), bundled_weights()
         unread, found = (_weighed(turn.text, spans, weights) for spans in (reading.open, reading.rules))
+        one_case = [span for span in reading.open if speaks_of_one_case(turn.text[slice(*span)])]
         by_chance = chance(len(unread) + len(found))
-        sums = {span: weight - by_chance for span, weight in unread.items()}
+        sums = {span: weight - by_chance for span, weight in unread.items() if not _within(span, one_case)}
         worded = [span for span, weight in sums.items() if likeness(weight) >= ALONE]
         maybe = {span: weight for span, weight in sums.items() if likeness(weight) >= HINT}
         found = {span: weight - _READ_BY_CHANCE * by_chance for span, weight in found.items()}

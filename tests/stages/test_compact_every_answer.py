@@ -40,6 +40,39 @@ def test_a_condition_that_names_no_topic_leaves_it_wanted_always(text: str) -> N
 @pytest.mark.parametrize(
     "text",
     [
+        "Sketch the design before you start coding.",
+        "List the open questions before starting.",
+        "Run the formatter before you say that it's finished.",
+        "Check the links before you call a task done.",
+        "Make a copy before deleting anything.",
+        "Tell the reviewer before you edit or move files.",
+        "Run the type checker before every commit.",
+        "When you're done, list what is left.",
+    ],
+)
+def test_how_any_work_goes_is_wanted_always(text: str) -> None:
+    assert concerns_every_answer(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Heat the oven before you start the dough.",
+        "Weigh the flour before you begin with the dough.",
+        "Back up the database before you run migrations.",
+        "Call the carrier before changing the delivery date.",
+        "Once you're done with the taxes, file the receipts by month.",
+        "Wash the brushes before touching the canvas.",
+        "Notify Lena before the doors are ready.",
+    ],
+)
+def test_how_one_kind_of_work_goes_is_wanted_with_it(text: str) -> None:
+    assert not concerns_every_answer(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
         "From now on the invoices go to the accountant.",
         "Going forward, migrations run on staging first.",
         "From now on always squash before merging, the answer file too.",
@@ -61,6 +94,17 @@ def test_a_rule_with_a_topic_is_wanted_with_it(text: str) -> None:
     assert not concerns_every_answer(text)
 
 
-@pytest.mark.parametrize("unit", ["from now on ", "so, ", "and so please ", "from now on" + " " * 40])
+@pytest.mark.parametrize(
+    "unit",
+    [
+        "before you start ",
+        "before deleting any ",
+        "when you are done ",
+        "from now on ",
+        "so, ",
+        "and so please ",
+        "from now on" + " " * 40,
+    ],
+)
 def test_it_is_told_in_time_that_grows_with_the_text(unit: str) -> None:
     assert grows_with_length(concerns_every_answer, unit, 2_000)

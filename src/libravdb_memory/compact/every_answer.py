@@ -1,8 +1,9 @@
 """Rules that apply whatever a question is about: how to answer, what to call somebody, what somebody is.
 
-A rule about invoices is wanted when invoices are; one about tone, language, length, units or honesty is wanted always,
-and so is what a person cannot eat, see or hear, since no question says that it matters. Law: pure; linear, by bounded
-repetition; a table for English and one of a few words for each other tongue.
+A rule about invoices is wanted when invoices are; one about tone, language, length, units or honesty is wanted always.
+So is what a person cannot eat, see or hear, since no question says that it matters, and what is to be done before any
+work is begun, changes anything or is called done: a question names the work, and not how it goes. Law: pure; linear, by
+bounded repetition; a table for English and one of a few words for each other tongue.
 """
 
 from __future__ import annotations
@@ -10,10 +11,12 @@ from __future__ import annotations
 import re
 
 _ANSWERS = (
-    r"\b(?:your|all|any|every|each|short|long|keep|prefer|with) (?:[\w-]{1,20} )?(?:answers?|repl(?:y|ies)|responses?|"
+    r"\b(?:your|all|any|every|each|short|long|keep|prefer|with) (?:[\w-]{1,20} )?(?:answers?|repl(?:y|ies)|"
+    r"responses?|"
     r"explanations?|messages?|sentences|paragraphs|claims?)\b",
     r"^(?:\W*\w{1,12},? ){0,2}(?:answers?|repl(?:y|ies)|responses?|explanations?|respond|sentences|paragraphs)\b",
-    r"\b(?:answer|reply|respond|talk|speak|write|explain|show|say|tell)(?: things| everything| it)?(?: to| with)? me\b",
+    r"\b(?:answer|reply|respond|talk|speak|write|explain|show|say|tell)(?: things| everything| it)?(?: to| "
+    r"with)? me\b",
     r"\b(?:everything|anything|whatever|all) (?:that )?you (?:write|say|send|tell|answer|make|produce)\b",
     r"\b(?:summary|question|recap|offer|disclaimer) at the end\b|\bending every\b|\bend (?:with|every|each)\b",
 )
@@ -25,7 +28,8 @@ _MANNER = (
     r"\b(?:tone|wording|spelling|tl;?dr|short version|straight to|to the point|step by step|bottom line|conclusion "
     r"first|"
     r"result first|intro(?:duction)?s?|history lesson|lecture)\b",
-    r"\b(?:british|american|plain|simple|my) english\b|\b(?:british|american) spelling\b|\bin (?:english|german|french|"
+    r"\b(?:british|american|plain|simple|my) english\b|\b(?:british|american) spelling\b|\bin (?:english|"
+    r"german|french|"
     r"spanish|italian|portuguese|dutch|swedish|russian|chinese|japanese|korean|polish|hungarian)[.!]*$",
     r"\b(?:metric|imperial|celsius|fahrenheit|24-hour|12-hour)\b|\bdecimals?\b|\bunits\b",
     r"^\W*(?:please |just |and |so |always )?(?:be|stay) (?!there|here|back|right|at\b|on\b)\w+|\bkeep it (?:short|"
@@ -43,17 +47,39 @@ _HONESTY = (
     r"me\b[^.]{0,30}\b(?:note|know|when|first)\b|\bwhat i ask\b",
 )
 _PERSON = (
-    r"\b(?:call|address|greet) (?:me|us)\b|\bcalling me\b|\bcalled (?:buddy|sir|madam|dear)\b|\bi go by\b|\bpronouns?\b"
-    r"|\bmy (?:(?:first|last|nick|sur)?name|nickname|handle)\b|\bit's [\w' .-]{2,30}, not\b|\bthey/them\b|\bsurname\b",
+    r"\b(?:call|address|greet) (?:me|us)\b|\bcalling me\b|\bcalled (?:buddy|sir|madam|dear)\b|\bi go by\b|"
+    r"\bpronouns?\b"
+    r"|\bmy (?:(?:first|last|nick|sur)?name|nickname|handle)\b|\bit's [\w' .-]{2,30}, not\b|\bthey/them\b|"
+    r"\bsurname\b",
     r"\bi(?:'m| am) (?:\w{1,12} )?(?:allergic|intolerant|vegan|vegetarian|celiac|coeliac|diabetic|deaf|blind|"
     r"colou?r-?blind|"
-    r"hard of hearing|dyslexic|left-handed|pregnant|lactose|a beginner|new to|on a (?:mac|pc|diet|budget))\b",
+    r"hard of hearing|dyslexic|left-handed|pregnant|lactose|a beginner|new to|on a (?:mac|pc|diet|budget)|on "
+    r"an? (?:[\w-]{1,16} ){1,2}(?:diet|budget))\b",
     r"\bi (?:don't|can't|never) (?:eat|drink|have|drive|fly)\b|\bi (?:use|read on) (?:a |my )?(?:screen reader|phone|"
     r"mac)\b"
-    r"|\bkosher\b|\bhalal\b|\bgluten\b|\bdairy\b|\bsugar\b|\bmeat\b|\ballerg\w*\b|\bmy (?:hearing|eyesight|pronouns)\b",
+    r"|\bkosher\b|\bhalal\b|\bgluten\b|\bdairy\b|\bsugar\b|\bmeat\b|\ballerg\w*\b|\bmy (?:hearing|eyesight|"
+    r"pronouns)\b",
     r"(?<!fine )(?<!okay )(?<!ok )(?<!good )(?<!important )\b(?:with|to|for) me[.!,]"
     r"|\b(?:nothing to me|tells? me nothing|work for me|drives? me|i think in|like i'm|as if "
     r"i)\b",
+)
+_ANY_WORK = (
+    r"(?:any|every|each) (?:\w{1,16} )?(?:file|folder|command|commit|change|edit|step|task|work|migration|"
+    r"code)s?|anything|something|"
+    r"files|commands|changes|code|data|things"
+)
+_WORK = (
+    r"\bbefore (?:you (?:start|begin)|starting|beginning)(?: (?:to )?(?:cod(?:e|ing)|work(?:ing)?|writ(?:e|ing) code|"
+    r"implement(?:ing)?|edit(?:ing)?|chang(?:e|ing))| with (?:any|a) \w{1,16}| on (?:any|a)\w{0,5} ?\w{0,16})?"
+    r"(?: anything| something| code| files)?[.!]*$",
+    r"\bbefore (?:you )?(?:tell(?:ing)?|say(?:ing)?|report(?:ing)?|claim(?:ing)?|declar(?:e|ing)|call(?:ing)?|"
+    r"announc(?:e|ing))\b[^.,;]{0,40}\b(?:done|finished|ready|complete)\b",
+    r"\b(?:before|when|once|whenever|after) you(?:'re| are)? (?:done|finish(?:ed)?)(?: (?:with )?(?:anything|a task|"
+    r"any task|the (?:task|job|work)|work|your work|coding))?(?:[.,!]|$)",
+    rf"\bbefore (?:you )?(?:delet|remov|overwrit|chang|edit|modif|touch|mov|renam|creat|writ|add|install|run|"
+    rf"execut|push|"
+    rf"commit|send|mak|submit)\w{{0,4}} (?:or \w{{2,14}} )?(?:{_ANY_WORK})\b",
+    r"\bbefore (?:(?:you )?commit(?:ting)?|(?:each|every|any|a) commit)[.!]*$",
 )
 _ELSEWHERE = (
     r"\b(?:antwort\w*|sprich|duze?|sieze?|nenne? mich|anglizismen|(?:auf|in) (?:deutsch|englisch)|kurz|vegetarier\w*|"
@@ -93,7 +119,9 @@ _OF_A_TOPIC = re.compile(
     re.I,
 )
 """Of a rule that says itself what the talk must be about."""
-_CONCERNS = tuple(re.compile("|".join(group), re.I) for group in (_ANSWERS, _MANNER, _HONESTY, _PERSON, _ELSEWHERE))
+_CONCERNS = tuple(
+    re.compile("|".join(group), re.I) for group in (_ANSWERS, _MANNER, _HONESTY, _PERSON, _WORK, _ELSEWHERE)
+)
 
 
 def concerns_every_answer(text: str) -> bool:

@@ -65,7 +65,8 @@ _HINT = re.compile(
     r"each time|make sure|be sure|remember (?:to|that)|keep in mind|avoid|stop \w{2,20}ing|no more|only|"
     r"i(?:['’]d| would)(?: \w{1,10})? (?:like|rather|prefer)|i (?:want|need|prefer|expect|like|hate|don['’]?t want)|"
     r"my (?:rule|preference|convention|policy)|our (?:rule|convention|policy|standard)|(?:house|ground) rules?|"
-    r"(?:convention|policy|rule)(?: \w{1,20}){0,4} is|important (?:to me|that)|must|should|shall|ought|has to|have to|"
+    r"(?:convention|policy|rule)(?: \w{1,20}){0,4} is|important (?:to me|that)|must|should|shall|ought|has to|"
+    r"have to|"
     r"required|forbidden|not allowed|allowed to|treat \w{2,20} as|when i say|rather than|instead of|"
     r"immer|niemals|bitte|ab jetzt|künftig|toujours|jamais|désormais|siempre|nunca|por favor|a partir de ahora|"
     r"всегда|никогда|пожалуйста|впредь)\b"
@@ -81,6 +82,14 @@ _PLAIN = re.compile(
     r"dorénavant|d['’]ora in poi|vanaf nu|отныне|впредь)\b",
     re.I,
 )
+
+
+_ALL_WORK = re.compile(
+    r"\bbefore (?:you )?(?:tell|say|report|claim|declar|call|announc)\w{0,3}\b[^.,;]{0,40}\b(?:done|finished|"
+    r"ready|complete)\b",
+    re.I,
+)
+"""What is to be done before any work is called done is no order for the moment."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,8 +112,8 @@ def hinted(text: str) -> bool:
 
 
 def is_plain(sentence: str) -> bool:
-    """Whether a sentence that was read as a rule begins as nothing but a rule does."""
-    return _PLAIN.match(sentence) is not None
+    """Whether a sentence that was read as a rule begins as nothing but a rule does, or is about all work."""
+    return _PLAIN.match(sentence) is not None or _ALL_WORK.search(sentence) is not None
 
 
 def needs_similarity(evidence: Evidence, settings: CompactionSettings) -> bool:

@@ -90,7 +90,7 @@ def read(text: str, marks: Sequence[Mark]) -> Reading:
         if text[start] == ">" or code.holds(start) or _COMMENT.match(text, start):
             continue
         said = _plain(text[start : min(end, start + SENTENCE_READ)])
-        if _is_no_rule(said):
+        if _is_no_rule(said) or (signs.ALWAYS_WHEN.match(said) and not own and not _states(said, text, end, own)):
             continue
         if _states(said, text, end, own):
             rules.append((start, end))
@@ -119,6 +119,7 @@ def _is_no_rule(said: str) -> bool:
         or signs.HYPOTHETICAL.match(said)
         or signs.KINDNESS.search(said)
         or signs.CONTRACT.search(said)
+        or signs.EXCLAIMED.match(said)
     )
 
 
@@ -183,7 +184,8 @@ def _clause_stands(clause: str, modality: Modality, of_the_moment: bool) -> bool
     if modality == "forbidden":
         return _prohibition_stands(clause)
     if modality == "permitted":
-        return not (signs.GO_AHEAD.match(clause) or _about_one_thing(clause))
+        one = _about_one_thing(clause) or signs.POINTED_OUT.match(clause)
+        return not (signs.GO_AHEAD.match(clause) or one)
     return _demand_stands(clause)
 
 
@@ -242,7 +244,7 @@ def _order_stands(order: str) -> bool:
     if signs.STANCE.match(order):
         return order.startswith(("be ", "keep it ")) or signs.ITS_OBJECT.match(order) is None
     if (habit := signs.HABIT.match(order)) and (
-        signs.GENERAL.match(order, habit.end()) or not signs.DEFINITE.search(order)
+        signs.GENERAL.match(order, habit.end()) or not signs.DEFINITE.search(signs.LASTING.sub("", order))
     ):
         return True
     if order_holds(order):

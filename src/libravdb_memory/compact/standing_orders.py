@@ -16,7 +16,8 @@ _ONCE = (
     r"buy|get|plot|"
     r"recommend|run|send|open|print|tell|draft|book|bring|fetch|install|delete|remove|invite|download|upload|compute|"
     r"count|try|let|go|come|see|take|wait|thank|stop|restart|turn|play|pick|check|analy[sz]e|investigate|debug|plan|"
-    r"imagine|ignore|copy|move|read|pay|water|feed|please|yes|no|is|are|do|does|can|what|who|how|why|where|when|which|"
+    r"imagine|ignore|copy|move|read|pay|water|feed|please|yes|no|is|are|do|does|can|what|who|how|why|where|"
+    r"when|which|"
     r"some|many|most|more|less|two|three|all|thanks|there|i|we|you|he|she|it|they|my|our|the|a|an)"
 )
 """Orders that are carried out and done with; and what begins no order."""
@@ -34,6 +35,20 @@ _BARE = (
 )
 _THINGS = rf"{_BARE}(?:[a-z-]{{2,16}} ){{0,2}}[a-z-]{{2,16}}(?:[^s\W]s|ses)\b"
 
+_FIGURES = (
+    r"(?:amounts|prices|numbers|figures|totals|sums|costs|dates|times|durations|distances|weights|sizes|temperatures|"
+    r"percentages|measurements|quantities|currencies|units|rates|coordinates|names|headings|titles)"
+)
+"""What is the same thing however it is shown."""
+_MADE = (
+    r"(?:table|chart|list|report|letter|mail|e-?mail|message|answer|reply|summary|document|page|slide|section|"
+    r"chapter|"
+    r"article|post|note|invoice|quote|offer|recipe|plan|file|module|class|function|heading|title|caption|"
+    r"diagram|commit|"
+    r"headline|paragraph|entry|release|draft|script|query|example|review)"
+)
+"""What somebody makes who writes."""
+
 _HOLDS = re.compile(
     "|".join(
         (
@@ -48,17 +63,32 @@ _HOLDS = re.compile(
             rf"any)\b.*|[a-z]{{3,12}} and [a-z]{{3,12}}|"
             r"[a-z ]{2,30} of (?:any|every|all|each)\b.*)[.!]*$",
             rf"(?!{_ONCE}\b)[a-z-]{{3,14}} (?:every|each) [a-z-]{{2,16}}(?: [a-z-]{{2,16}})?[.!]*$",
-            r"(?:escape|validate|sanitise|sanitize|encrypt|cache|hash|mask|anonymi[sz]e|document|quote|test) (?:user |"
+            rf"(?:show|print|display|give|list|write|render|report|state|put|express) (?:me )?(?:all )?{_BARE}"
+            rf"(?:[a-z-]{{2,16}} ){{0,2}}{_FIGURES} (?:with|without|rounded|to the nearest|(?:after|before|"
+            rf"behind) the|as "
+            r"(?!of\b|soon\b))",
+            rf"(?!(?:{_ONCE})\b(?<!show)(?<!list)(?<!give)(?<!print))[a-z-]{{2,14}} {_THINGS} with the "
+            rf"(?:[a-z-]{{2,16}} ){{1,3}}"
+            r"(?:first|last|before|after|behind|above|below|in front|next to|at the (?:top|bottom|end|start|"
+            r"beginning|left|right)"
+            r"|on the (?:left|right))\b",
+            r"(?:put|place|show|spell|give|state|mark|mention|start|begin|end|open|close|sign|set|keep) "
+            r"(?!(?:an?|one|two|three|some|this|that|these|those|it|them|all)\b)[^,;]{2,60} "
+            rf"(?:in|on|of|with|for) (?:each|every|any) (?:[a-z-]{{2,16}} )?{_MADE}[.!]*$",
+            r"(?:escape|validate|sanitise|sanitize|encrypt|cache|hash|mask|anonymi[sz]e|document|quote|test) "
+            r"(?:user |"
             r"all |any )?(?:input|output|data|code|text)\b",
             r"(?:return|fail|ask|test|commit|release|deploy|merge|log) (?:early|first|fast|often|late)\b|log at "
             r"[a-z]{3,8} level\b",
             rf"explain {_THINGS} (?:the first time|when|on first)\b|sign (?:letters|mails?|e-?mails|texts) with\b|"
             rf"think about (?!it\b|this|that|the\b|what|how)[a-z]{{5,20}}[.!]*$",
-            r"(?:tag|copy|cc|include|mention|quote|credit|ping|add) (?:me|us) (?:in|on|to|for|when) (?:every|each|all|"
+            r"(?:tag|copy|cc|include|mention|quote|credit|ping|add) (?:me|us) (?:in|on|to|for|when) (?:every|"
+            r"each|all|"
             r"any|you)\b",
             r"(?:double-?check|show|explain|cite|state|justify|verify|check|mark|link|name|give|list|keep|test|"
             r"proofread) your "
-            r"(?!(?:last|previous|first|second|own|mail|e-?mail|calendar|inbox|phone|time|change|fix|branch)s?\b)[a-z]",
+            r"(?!(?:last|previous|first|second|own|mail|e-?mail|calendar|inbox|phone|time|change|fix|"
+            r"branch)s?\b)[a-z]",
             r"(?:ask|say so|tell me|warn me|let me know|speak up) (?:if|when|whenever) (?:something|anything|there's "
             r"(?:any|some)|"
             r"you(?:'re| are) (?:not sure|unsure|stuck|guessing|in doubt)|in doubt|a [a-z]{3,16} is)\b",

@@ -12,7 +12,8 @@ import re
 from libravdb_memory.compact.standing_signs import CODE, DEFINITE, POINTED_AT, QUOTE
 
 _PAST_OR_POINTING = re.compile(
-    r"\b(?:this|these|those|was|were|had|did|didn't|yesterday|last (?:night|week|month|year|time)|will|i'll (?!ask))\b"
+    r"\b(?:this|these|those|was|were|had|did|didn't|yesterday|last (?:night|week|month|year|time)|will|i'll "
+    r"(?!ask))\b"
     r"(?! (?:repo|repository|project|codebase|house|team|office|family|company|shop)\b)|\?"
     r"|\b(?:haven't|hasn't|but still|vs)\b|^do that\b"
 )
@@ -41,6 +42,8 @@ SELF = (
     rf"i (?:hate|dislike|can't stand|love|like|prefer) {_ONE_OR_KNOWN}[^,;]{{2,60}}"
     r"(?:\b(?:better|more|over|to) .{0,20}\b(?:than\b|[a-z])|[,;] )",
     rf"(?:around|with|at|to) (?:my |the )?[a-z]{{2,16}},? i go by {_ONE_OR_KNOWN}",
+    r"i(?:'m| am) on (?:an? |my )?(?:(?!the\b)[a-z-]{2,16} ){0,2}(?:diet|medication|budget|antibiotics|blood "
+    r"thinners)\b",
     r"i(?:'m| am) (?:on (?:an? )?(?:mac|pc|diet|budget|linux|windows|ubuntu|android|iphone|slow|metered|blood|"
     r"medication)|trying to "
     r"(?:avoid|cut|quit|save|lose))\b",
@@ -60,7 +63,8 @@ SELF = (
     r"[a-z-]{3,20}[^s\W]s[.!]*$",
     r"i want (?:everything|all|nothing|no) [a-z]{3,}",
     r"i(?:'m| am) (?:fine|ok|okay|happy|good|cool) with (?!the\b|this|that|it\b|you|my\b)[a-z]",
-    r"i(?:'m| am) the only one who\b|only i (?:may|can)\b|i can only (?:read|open|use|eat|hear|speak|work|meet|pay)\b",
+    r"i(?:'m| am) the only one who\b|only i (?:may|can)\b|i can only (?:read|open|use|eat|hear|speak|work|"
+    r"meet|pay)\b",
     r"i(?:'ve| have) (?:stopped|quit|given up) [a-z]{2,12}ing (?!the\b|this|that|it\b)|i(?:'ve| have)(?: got)? (?:a |"
     r"an )?[a-z]{0,16} ?"
     r"(?:disease|allergy|intolerance|asthma|diabetes|dyslexia|adhd|migraines?|hearing|disability)\b",
@@ -78,7 +82,8 @@ SELF = (
 BEARABLE = re.compile(
     r".{2,160}\b(?:doesn't work for me|don't work for me|means? nothing to me|tells? me nothing|(?:is|are) (?:out of "
     r"the "
-    r"question|a no-?go|fine for me|off[- ]limits|not an option|taboo|not my thing|a must|a deal-?breaker)|drives? me "
+    r"question|a no-?go|fine for me|off[- ]limits|not an option|taboo|not my thing|a must|a deal-?breaker)|"
+    r"drives? me "
     r"(?:mad|crazy|"
     r"nuts|up the wall)|(?:works?|suits?) (?:me )?(?:best|better|fine|well|great|okay)(?: for me)?|annoys? me|"
     r"bothers? me|makes? me (?:nervous|sick|uncomfortable)|is fine (?:with|by) me|"
@@ -105,7 +110,15 @@ WISHES = (
     r"i(?:'d| would) rather (?:have|get|see|read|hear|wait|pay)\b.{2,60}\bthan\b",
     r"(?:when|if|whenever) i\b [^,]{2,80}, i (?:want|need|expect|mean|prefer|like)\b",
     r"when(?:ever)? i (?:say|write|type|send|mention|ask for) [“”`]{1,2}[^,]{0,30}, ",
-    r"(?:what|all) i (?:want|need|expect|like)(?: from you)? (?:is|are) (?!the\b|to\b|this|that|an?\b|some|more)[a-z]",
+    r"(?:what|all) i (?:want|need|expect|like)(?: from you)? (?:is|are) (?!the\b|to\b|this|that|an?\b|some|"
+    r"more)[a-z]",
+    r"i(?:'d| would)? (?:only |really |always )?(?:want|like|expect|need) (?:all|every|each|any) (?!of\b|"
+    r"the\b|these|those)"
+    r"(?:[a-z-]{2,16} ){1,3}(?:(?!(?:fix|delet|remov|finish|solv|resolv|mov|chang|convert|updat|renam|replac|"
+    r"check|answer|"
+    r"clos|return|migrat)ed\b|need|speed)[a-z-]{2,16}ed|written|shown|spelt|signed|given|optional|private|"
+    r"readable|short|"
+    r"explicit|[a-z]{2,16}-(?:free|safe|proof|case))[.!]*$",
     r"it(?:'s| is) (?:very |really |super )?important (?:to me|that (?!the\b|this|it\b|we\b|i\b|he\b|she\b))|it "
     r"matters to me\b",
     r"no need to (?!(?:reply|hurry|worry|rush|thank|answer|call|wait|go|come|be there|panic)\b)[a-z]\b",
@@ -120,11 +133,14 @@ WISHES = (
 _TELL = (
     r"(?:answer|reply|respond|explain|write|talk|speak|think|phrase|word|describe|summari[sz]e|comment|format|greet|"
     r"cite|"
-    r"quote|round|sign|review|translate|present|report|argue|criticise|criticize|teach|communicate|structure|structur)"
+    r"quote|round|sign|review|translate|present|report|argue|criticise|criticize|teach|communicate|structure|"
+    r"structur)"
 )
 _HOW_TO = (
-    r"(?:like|as (?:if|though|short|simple|little|few|an?\b)|the way i|step by step|briefly|plainly|concisely|directly|"
-    r"honestly|formally|informally|casually|politely|slowly|clearly|with(?:out)? (?!the\b|this|that|an?\b|him|her|me\b|"
+    r"(?:like|as (?:if|though|short|simple|little|few|an?\b)|the way i|step by step|briefly|plainly|concisely|"
+    r"directly|"
+    r"honestly|formally|informally|casually|politely|slowly|clearly|with(?:out)? (?!the\b|this|that|an?\b|him|"
+    r"her|me\b|"
     r"yes\b|just\b|only\b)|in (?!the\b|this|that|an?\b|one word|\d)|to (?:two|one|three|the nearest|the point)|at "
     r"most|only in|"
     r"only (?:with|what))"
@@ -134,19 +150,29 @@ MANNER = (
     rf"{_TELL} .{{2,40}}, not [a-z]",
     rf"{_TELL}(?: (?:me|to me|with me|things|things to me|everything|everything to me|numbers|code|texts?|mails?))? "
     rf"{_HOW_TO}",
-    rf"(?:say|write|call it|spell it|use|put) [{QUOTE}{CODE}]{{1,2}}[^,;]{{0,20}}(?:,? (?:not|never|instead of|rather "
+    rf"(?:say|write|call it|spell it|use|put) [{QUOTE}{CODE}]{{1,2}}[^,;]{{0,20}}(?:,? (?:not|never|instead "
+    rf"of|rather "
     rf"than)) ",
     r"(?:give|show|tell|send) me (?:only |just |always )?the (?:short(?: version)?|brief|long|conclusion|results?|"
     r"answers?|"
-    r"bottom line|gist|code|fix|commands?|plan|summary|diff|reasons?|source)\b[^.]{0,30}\b(?:first|before you|only)\b",
+    r"bottom line|gist|code|fix|commands?|plan|summary|diff|reasons?|source)\b[^.]{0,30}\b(?:first|before you|"
+    r"only)\b",
     r".{0,60}\bshow me only\b|.{0,40}\bonly (?:show|tell|give) me\b",
-    r"(?:put|start with|begin with|lead with|open with|end with|finish with) (?:the |an? )?(?:answer|conclusion|result|"
+    r"(?:put|start with|begin with|lead with|open with|end with|finish with) (?:the |an? )?(?:answer|"
+    r"conclusion|result|"
     r"summary|bottom line|point|recommendation|question|source)s?\b",
-    r"tell me (?:when|if|whenever) you(?:'re\b| are\b|(?! are\b)) (?!done|ready|finish|free|back|home|have|get|arrive|"
+    r"tell me (?:when|if|whenever) you(?:'re\b| are\b|(?! are\b)) (?!done|ready|finish|free|back|home|have|"
+    r"get|arrive|"
     r"land|know|there)",
     r"(?:go|take it) (?:easy|light|slow) (?:on|with) ",
-    r"(?:if|when|whenever) (?:you(?:'re| are)? (?:don't know|can't tell|unsure|not sure|in doubt|guess|guessing|stuck|"
+    r"(?:if|when|whenever) (?:you(?:'re| are)? (?:don't know|can't tell|unsure|not sure|in doubt|guess|"
+    r"guessing|stuck|"
     r"uncertain)|in doubt|unsure|not sure)\b,? ",
+    r"[a-z-]{2,14} [^,;]{2,80} before (?:you (?:tell|say|report|claim|declare|call|announce)|telling|saying|"
+    r"reporting|"
+    r"claiming|declaring|calling|announcing)\b[^,;]{0,40}\b(?:done|finished|ready|complete|completed|fixed|"
+    r"works|solved)"
+    r"[.!]*$",
     r"(?:check|talk|speak|confirm|consult|clear it) with me (?:before|first)\b(?!.{0,60}\b(?:this|the)\b)",
     r"(?:ask|show|tell|warn|ping|notify)(?: me)?\b.{0,30}\bbefore (?:you )?[a-z]{2,14}(?:ing)? (?!the\b|this|that|"
     r"it\b|him|"
@@ -220,15 +246,18 @@ ORDERS = (
     rf"[{QUOTE}]{{2}} (?:means?|stands for|is short for)\b",
     r"by [a-z“” -]{2,30} i mean\b",
     r"[a-z -]{2,30} is what (?:we|i) call\b",
-    r"(?:feel free|it's (?:ok|okay|fine|alright)|you're (?:free|allowed|welcome)) to (?!(?:merge|close|go|leave|start|"
+    r"(?:feel free|it's (?:ok|okay|fine|alright)|you're (?:free|allowed|welcome)) to (?!(?:merge|close|go|"
+    r"leave|start|"
     r"reach out|ask|contact)\b)[a-z]{2,14} (?!(?:the|this|that|it|now)\b)",
 )
 """Orders about kinds of things."""
 
 _WE_DO = re.compile(
-    r"(?:(?:in|on|at|for|here|around) ?[a-z -]{0,30},? )?we(?:'re an?|'re on| go by| keep| call| write| spell| speak| "
+    r"(?:(?:in|on|at|for|here|around) ?[a-z -]{0,30},? )?we(?:'re an?|'re on| go by| keep| call| write| spell|"
+    r" speak| "
     r"say| name| pronounce| do| "
-    r"store| log| bill| count| measure| ship| pay| deploy| use| follow| target| support| stick to| test| review| sign|"
+    r"store| log| bill| count| measure| ship| pay| deploy| use| follow| target| support| stick to| test| "
+    r"review| sign|"
     r" tag|"
     r" version| release| prefer| avoid| eat| cook| publish| quote| round| number| indent)\b "
     r"(?!(?:it (?!“)|the|this|that|him|her|have|need|want|not|an?|two|three|one|our|to|you|for|about|goodbye|hello|"
@@ -246,7 +275,8 @@ _LASTING_PLACE = re.compile(r"\bthis (?:repo|repository|project|codebase|house|t
 _WE_TOLD = re.compile(r"\b(?:and (?:it|then|they|that)|but|because|since|crashed|failed|so far|currently|still)\b")
 
 _CORRECTION = re.compile(
-    r"(?:(?:no,? )+|wrong\b[ ,:-]{1,3}|again[:,] )?(?:(?:as|like) )?(?:i (?:already |just )?(?:said|told you|asked(?: "
+    r"(?:(?:no,? )+|wrong\b[ ,:-]{1,3}|again[:,] )?(?:(?:as|like) )?(?:i (?:already |just )?(?:said|told you|"
+    r"asked(?: "
     r"you)? "
     r"for|mentioned|wrote)|we (?:said|agreed(?: on)?))(?: (?:before|already|earlier|last time|that))?[ ,:-]{1,3}"
 )
@@ -260,7 +290,13 @@ _ONE_WORD = re.compile(r"(?!(?:so|yes|no|that|it|\S{2,6}day)\b)[a-z-]{3,16}[.!]*
 _TABLES = tuple(re.compile("|".join(group)) for group in (SELF, WISHES, MANNER))
 _ORDERS = re.compile("|".join(ORDERS))
 _MEASURE = re.compile(r"\bthan (?:an? )?\S{1,12}")
-_CASE = re.compile(r"(?:when|if|whenever) ((?:i|you|something|someone|anything|any|an?) [^,:]{2,100})[,:] (.*)")
+_CASE = re.compile(
+    r"(?:when|if|whenever) ((?:(?:i|you|something|someone|anything|any|an?)|(?:i'm|i am|you're|you are) "
+    r"(?!(?:wonder|look|hav|go|run|feel|try|do)ing)[a-z]{2,12}ing (?:an?|any|some|somebody|something|"
+    r"[a-z-]{2,16}s)) [^,:]{2,100}"
+    r"|(?:i'm|i am|you're|you are) (?!(?:wonder|look|hav|go|run|feel|try|do)ing)[a-z]{2,12}ing (?:(?:an?|any|some) )?"
+    r"[a-z-]{3,16})[,:] (.*)"
+)
 _TOLD_OF = re.compile(
     r"(?:i (?!want|need|expect|prefer|mean)|it\b|he\b|she\b|they\b|we\b|the\b|there\b|what\b|how\b|something\b|"
     r"nothing\b|my\b|"

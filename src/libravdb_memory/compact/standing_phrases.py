@@ -76,9 +76,15 @@ CUSTOMS = (
     r"(?:.{0,60}\b)?we (?:never|always|only) (?!(?:got|had|went|came|were|was|did|made|found|saw|knew|said|"
     r"thought|took|lost|"
     r"won|met|ate|ran|wrote|spoke|could|would|have|mind|need|want)\b)[a-z]{1,5}(?:(?!ed\b)[a-z]){0,14}\b",
-    r"(?:in [a-z ]{1,30},? )?we (?!(?:were|had|went|did|could|should|would|can|might|will|got|came|saw|need|want|have|"
+    r"(?:in [a-z ]{1,30},? )?we (?!(?:were|had|went|did|could|should|would|can|might|will|got|came|saw|need|"
+    r"want|have|"
     r"are|know|think|hope)\b|[a-z]{2,12}ed\b)[a-z]{2,12} .{1,100}[,;] (?:(?:and )?(?:we )?(?:don't|not|never)\b|"
     r"always\b)",
+    r"(?!(?:i|we|it|he|she|they|you|this|that)\b)(?:[a-z'-]{2,16} ){1,3}(?:handles?|approves?|owns?|reviews?|"
+    r"signs?|manages?|"
+    r"books?|decides?(?: on)?|looks? after|takes? care of|deals? with|(?:is|are) (?:in charge of|responsible for))"
+    r" (?:all|every|any|our|my|[a-z-]{2,16}s\b) ?[^,;]{0,60}[,;] (?:so|and) (?:please )?(?:always |never |don't )?"
+    r"(?:forward|send|ask|cc|copy|pass|route|direct|refer|leave|talk|check|loop|include|put|assign|hand)\b",
     r"we (?:treat|consider|require|forbid|expect|allow) (?!it\b|this|that|them)",
     r"(?:in [a-z ]{1,30},? )?we don't (?!know|need|have|think|want|understand|see|care|like|get|remember|seem|"
     r"believe|agree)"
@@ -113,7 +119,8 @@ DEMANDS = (
     r"[a-z]{3,16}s)\b",
     r"nothing (?:[a-z]{2,16} ){0,2}(?:goes|leaves|gets|ships)\b",
     r"(?:nothing|nobody|no one|no [a-z]{2,20})\b.{1,60}\bwithout\b",
-    r"all (?!the\b|of\b|these|those|my\b)(?:[a-z-]{2,20} ){1,3}(?:in|as|with|without|via|under|rounded)\b(?=.{1,40}$)",
+    r"all (?!the\b|of\b|these|those|my\b)(?:[a-z-]{2,20} ){1,3}(?:in|as|with|without|via|under|"
+    r"rounded)\b(?=.{1,40}$)",
     r"(?:[a-z-]{2,20} ){1,3}only(?:,? (?:please|pls|ever))?(?:[.!,;]|$)",
     r"(?:nothing|no)\b.{2,60}\b(?:please|for me|ever)(?:,? (?:please|ever|thanks))?[.!]*$",
     r"no [a-z-]{2,20} in (?:any|my|our)\b|no new (?!messages?|e?-?mails?|errors?|info|news|results?|data|updates?|"

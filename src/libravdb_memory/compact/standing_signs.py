@@ -20,7 +20,8 @@ _TALKED_ABOUT = (
 )
 """Things that "the" does not single out: they come with every task."""
 _LASTING_PLACE = (
-    r"(?:repo|repository|project|codebase|house|household|team|chat|conversation|family|company|org|workspace|account|"
+    r"(?:repo|repository|project|codebase|house|household|team|chat|conversation|family|company|org|workspace|"
+    r"account|"
     r"thread|blog|book|channel|assistant|city|country|department|office|shop|folder|directory|machine)"
 )
 _WRITING = (
@@ -34,7 +35,8 @@ LEAD = re.compile(
     r"however|hey|hi|"
     r"again|btw|one (?:more )?thing|in short|actually|sorry|fyi|to be clear|for the record|reminder|heads[- ]up|by "
     r"the way|"
-    r"note(?: to self)?(?: for the future)?(?=:)|note(?=:)|i(?:'ve| have)? (?:already )?(?:said|told you)(?: it| this|"
+    r"note(?: to self)?(?: for the future)?(?=:)|note(?=:)|i(?:'ve| have)? (?:already )?(?:said|told you)(?: "
+    r"it| this|"
     r" that)?(?: before)?(?=:)|"
     r"i repeat(?=:)|once and for all|not like that(?=[ ,:-])|you keep forgetting(?=:)|"
     r"how (?:often|many times) do i have to say (?:it|this|that)(?=:)|i should have (?:said|mentioned)(?: it| "
@@ -46,13 +48,16 @@ PERMANENT = re.compile(
     r"\b(?:don't|never|stop|no)\b[^.!?]{1,60}\b(?:again|any ?more)\b"
     r"|\b(?:always|allways|never(?! mind\b)|from (?:now|here|then|tomorrow|this point)(?: on(?:wards?)?| forward)"
     r"|from today(?: on(?:wards?)?)?"
-    r"|(?:going|moving) forward|in (?:the )?future|henceforth|whenever|(?:every|each|any) ?time|at all times|by default"
+    r"|(?:going|moving) forward|in (?:the )?future|henceforth|whenever|(?:every|each|any) ?time|at all times|"
+    r"by default"
     r"|as a (?:general )?rule|in general|unless (?:i|we) (?:say|tell|ask|specify|state)|unless (?:told|stated|asked)"
-    r"|until further notice|no matter (?:what|how|who|when)|under no circumstances|without (?:asking|telling|exception)"
+    r"|until further notice|no matter (?:what|how|who|when)|under no circumstances|without (?:asking|telling|"
+    r"exception)"
     r"|without (?:my|our) (?:ok|okay|approval|consent|permission|knowledge)|for everything|in everything|often|"
     r"regularly|sparingly|consistently)\b"
     r"|\b(?:don't|no|not|nothing|nobody)\b[^.!?]{1,80}\bever\b|\bdon't ever\b"
-    r"|\b(?:whatever|wherever|whichever) (?:i|you|we)\b|\bnext time,? (?!(?:i|we|he|she|they|it|the|i'll|we'll)\b)[a-z]"
+    r"|\b(?:whatever|wherever|whichever) (?:i|you|we)\b|\bnext time,? (?!(?:i|we|he|she|they|it|the|i'll|"
+    r"we'll)\b)[a-z]"
     r"|\b(?:in|for|on|with|of|before|after) (?:all|every|each|any) (?:(?:my|our|new|future)\b|"
     rf"(?:[a-z-]{{1,16}} )?{_WRITING}\b"
     r"(?! (?:in|on|from) ))"
@@ -67,7 +72,8 @@ RECURRING = re.compile(
 """A day that comes again."""
 
 OCCASION = re.compile(
-    r"\b(?:(?<!from )now(?! on\b)|again|this time|for now|for (?:the|a) (?:moment|minute)|at the moment|right away|yet"
+    r"\b(?:(?<!from )now(?! on\b)|again|this time|for now|for (?:the|a) (?:moment|minute)|at the moment|right "
+    r"away|yet"
     r"|today|tonight|tomorrow|once more|asap|immediately|temporar(?:y|ily)"
     r"|this (?:morning|afternoon|evening|week|weekend|month|quarter|year|once|one)|just this|next (?:week|"
     r"weekend|month)"
@@ -122,7 +128,8 @@ CONTRACT = re.compile(
 """Clauses of a contract, which bind those who signed it."""
 
 KINDNESS = re.compile(
-    r"\bkeep (?:on )?(?:going|pushing|trying|believing|dreaming|inspiring|motivating|shining|growing|fighting|rocking|"
+    r"\bkeep (?:on )?(?:going|pushing|trying|believing|dreaming|inspiring|motivating|shining|growing|fighting|"
+    r"rocking|"
     r"persevering|working hard|being (?:positive|strong|you|yourself)|(?:it|your (?:head|chin|spirits?)) up)\b"
     r"|\b(?:don't|never)(?: ever)? (?:give up|quit(?=[,.! ]*$|, | and | on )|lose (?:hope|faith|heart)"
     r"|stop (?:dreaming|believing|trying|dancing)|be (?:afraid|scared|shy|too hard on)"
@@ -133,10 +140,22 @@ KINDNESS = re.compile(
     r"|^no prob(?:s|lem)?\b|\bfeel free to\b|\bbelieve in yourself\b|\b(?:after|for|follow|chase|make) your dreams?\b"
     r"|\bstay (?:true to|strong|positive|safe)\b|^(?:speak|talk|see)(?: to)? you (?:soon|later|then|there)\b"
     r"|^remember,? (?:[a-z]{2,14},? )?(?:just do it|failures?|that (?:sometimes|staying)"
-    r"|(?:that )?(?:i'm|i am|we're) (?:always |all )?(?:here|behind|proud|with you|there)|(?:that )?you're not alone)\b"
+    r"|(?:that )?(?:i'm|i am|we're) (?:always |all )?(?:here|behind|proud|with you|there)|(?:that )?you're "
+    r"not alone)\b"
     r"|\bmust have (?:been|felt|unreal)\b"
 )
 """Encouragement, compliments and farewells: said in the form of an order, and meant as none."""
+
+EXCLAIMED = re.compile(
+    r"always (?:the same\b(?! (?:way|order|format|style|tone|language|name|place|font|layout|structure|unit)s?\b)"
+    r"|an? (?:pleasure|joy|delight|mess|pain|struggle|surprise|nightmare|bit|little)\b|(?:so|such|too|very|quite)\b"
+    r"|(?:fun|nice|great|good|lovely|sad|funny|annoying|weird|strange|interesting|exciting|hard|tricky|easy|a treat)"
+    r"(?:[,.!]|$| (?:when|how|to|if|with) ))"
+)
+"""What is said of how things go, with "always" and no verb."""
+
+ALWAYS_WHEN = re.compile(r"always (?:when|if|whenever)\b")
+"""Such a sentence orders by its main clause alone."""
 
 HYPOTHETICAL = re.compile(
     r"(?:suppose|imagine|picture|assuming|pretend|what if|let's say|say we|if (?:i|you|he|she|they|we) (?:were|"
@@ -176,13 +195,17 @@ ONE_TIME = re.compile(
     r"do)\b.{0,60}\bthe\b)"
 )
 """Prohibitions of an act that is done once."""
+POINTED_OUT = re.compile(r"(?:\S{1,20} ){2,6}(?:this|that) [a-z-]{2,16}(?:[,.;!]|$)")
+"""A demonstrative before a noun, where no clause can begin."""
+LASTING = re.compile(rf"\b(?:in|for|of|across|throughout) (?:this|our|the whole) {_LASTING_PLACE}\b")
 ITS_OBJECT = re.compile(
     r"(?:\S{1,20} ){1,3}(?:(?:it|them|these|those|him|her)\b(?! (?:anything|any)\b)|that(?:[.,!]|$| to\b)"
     rf"|this\b(?! {_LASTING_PLACE}\b))"
 )
 
 GO_AHEAD = re.compile(
-    r"(?:you|u) (?:can|may) (?:go|merge|start|begin|proceed|stop|close|push|ship|continue|leave|see|find|tell|take it|"
+    r"(?:you|u) (?:can|may) (?:go|merge|start|begin|proceed|stop|close|push|ship|continue|leave|see|find|tell|"
+    r"take it|"
     r"delete|remove|drop|have|want)\b"
 )
 OF_YOU = re.compile(r"(?:you|u|ya)\b(?: (?:should|must|need to|have to|are to|will) )?|your (?:role|job|task)\b")
@@ -235,7 +258,8 @@ STANCE = re.compile(
     r"|(?:call|address|refer to) [a-z' ]{2,30}(?:, not|\bas)\b|keep (?:my|our) .{2,40}\b(?:out of|private|"
     r"secret|confidential|to)\b"
     r"|(?:write|speak|talk|reply|answer|e?-?mail)\b.{0,40}\b(?:formally|informally|casually|politely|briefly)\b"
-    r"|keep it (?:short|brief|casual|formal|simple|light|friendly|professional|polite|concise)\b (?:when|with|for|in)\b"
+    r"|keep it (?:short|brief|casual|formal|simple|light|friendly|professional|polite|concise)\b (?:when|with|"
+    r"for|in)\b"
     r"|(?:answer|respond) (?:in|with) (?!the\b|just|only|an?\b|this|that)|get (?:straight )?to the point|"
     r"cut to the chase|act as|think of|err on|opt for|always|never"
     r"|be (?!there\b|here\b|back\b|right\b|quick\b|careful\b|on time|sure (?:the|it|this|that)\b)"
@@ -257,7 +281,7 @@ HABIT = re.compile(
     r"its|them|him|her|me|us"
     r"|one|two|three|some|another|both|more|whatever|port|option|version|plan|number|main|master|branch|to all|"
     r"[a-z]{2,20}ing(?=[.!,]|$| (?:it|the|this|on|at|until)\b))\b)"
-    rf"|[{CODE}{QUOTE}]|\S{{0,20}}\d)"
+    rf"|[{CODE}{QUOTE}]|(?!\d{{1,3}}-[a-z])\S{{0,20}}\d)"
     r"|(?:write|speak|explain|give|ask) (?:in (?!the\b|this|that|an?\b)|before\b|me (?:first|before)\b))"
 )
 """Orders that are habits when their object is a kind of thing."""

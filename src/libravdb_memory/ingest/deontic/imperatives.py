@@ -9,7 +9,7 @@ from __future__ import annotations
 from . import lexicon as lex
 from .clause import Clause, Modality
 from .idioms import is_talk
-from .orders import BREAKS, LOOK_AHEAD, OPAQUE, could_be_verb, is_order, plain_past
+from .orders import BREAKS, LOOK_AHEAD, OPAQUE, could_be_verb, is_order, plain_past, verb_kind
 from .tokens import CODE
 from .verbs import VERBS
 
@@ -48,11 +48,20 @@ def _never(clause: Clause, at: int) -> Modality | None:
 
 
 def _always(clause: Clause, at: int) -> Modality | None:
-    """ "Always run lint." but not "Always happy to help." """
+    """ "Always run lint." but not "Always happy to help.", "Always fun, these lists." """
     at = _skip(clause, at + 1, {"please", "first", ",", "try", "to"} if clause.word(at + 1) != "try" else {","})
     if clause.word(at) in {"never", "do"}:
         return imperative(clause, at)
-    return "obligatory" if could_be_verb(clause, at) or clause.word(at) == CODE else None
+    return "obligatory" if _acts(clause, at) or clause.word(at) == CODE else None
+
+
+def _acts(clause: Clause, at: int) -> bool:
+    """An order, where a word that no table knows must have behind it what a verb has: not "Always fun, these lists"."""
+    following = clause.word(at + 1)
+    listed = clause.word(at) in VERBS or verb_kind(clause.word(at), clause.shape(at)) != "unlisted"
+    return could_be_verb(clause, at) and (
+        listed or not (following in BREAKS | {"to"} or following in lex.SUBORDINATORS)
+    )
 
 
 def _only(clause: Clause, at: int) -> Modality | None:

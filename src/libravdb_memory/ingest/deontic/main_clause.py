@@ -144,6 +144,8 @@ def _beginnings(clause: Clause) -> Iterator[int]:
             yield at
     if clause.words[at : at + 2] in (["next", "time"], ["this", "time"], ["every", "time"], ["each", "time"]):
         yield at + 2
+    if clause.word(at) == "always" and clause.word(at + 1) in lex.DETERMINERS:
+        return  # "Always the same trouble, sigh."
     if clause.word(at) in lex.OPENERS or clause.word(at).endswith("ing") or phrase_at(STANDING, clause.words, at):
         yield from _after_fronted(clause, at)
 
