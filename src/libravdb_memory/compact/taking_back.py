@@ -175,7 +175,7 @@ def _sign(sentence: str) -> Sign | None:
 def _about(sentence: str) -> frozenset[str]:
     own = words(_LONGER.sub(" ", sentence))
     [told] = topics([sentence], [content_words(own)])
-    return (_stems(told) - _GENERAL) | {_KIND_OF[word] for word in own if word in _KIND_OF}
+    return _stems(told) | {_KIND_OF[word] for word in own if word in _KIND_OF}
 
 
 @lru_cache(maxsize=512)
@@ -190,11 +190,17 @@ def shared(change: Change, subjects: Sequence[frozenset[str]]) -> list[float]:
     return [_share(change, own, little) for own in subjects]
 
 
-def _share(change: Change, own: frozenset[str], little: frozenset[str]) -> float:
-    common = change.about & own
+def _share(change: Change, subject: frozenset[str], little: frozenset[str]) -> float:
+    """What changed may be anything: there the words that go with anything count in the size of both."""
+    about, own = change.about - _GENERAL, subject - _GENERAL
+    common = about & own
     if not common:
         return 0.0
-    fewer = min(len(change.about), len(own))
-    if common != own and (common <= little or (len(common) == 1 and change.sign == "weak")):
+    if common == own:
+        return 1.0
+    fewer = min(len(about), len(own))
+    if common <= little or (len(common) == 1 and change.sign == "weak"):
         return min(len(common) / fewer, _NOT_ENOUGH)
-    return len(common) / (len(own) if len(common) == 1 and change.sign == "changed" else fewer)
+    if change.sign == "changed":
+        fewer = len(own) if len(common) == 1 else min(len(change.about), len(subject))
+    return len(common) / fewer
