@@ -23,6 +23,7 @@ OF_MANY = [
     "When I'm stuck on the exercise, give me a hint only.",
     "I'm lost in the settings, so please name every menu.",
     "I'm confused by the metric system, don't use it.",
+    "I'm lost in the old units, from now on metric only.",
     "Give variables longer names.",
 ]
 

@@ -3,7 +3,7 @@
 Weights know words, not what they point at. A comparative without "than" compares a thing with what it is now ("Give the
 variable a better name"), and who is stuck, lost or blocked "at the" step is so for the moment.
 
-Law: pure; linear, by bounded repetition. What has a word of kinds or of permanence, asks for anything, or betters what
+Law: pure; linear, by bounded repetition. What has a word of permanence, asks for anything, or betters what
 comes with every task (an answer, its tone) is not of one case.
 """
 
@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import re
 
-from libravdb_memory.compact.standing_signs import GENERAL, LEAD, PERMANENT
+from libravdb_memory.compact.standing_signs import LEAD, PERMANENT
 
 _COMPARATIVE = (
     r"(?:(?:more|less) [a-z-]{3,16}|better|worse|longer|(?!(?:number|order|user|filter|header|folder|letter|buffer|"
@@ -42,5 +42,5 @@ def speaks_of_one_case(sentence: str) -> bool:
     if PERMANENT.search(said):
         return False
     if _BETTERED.match(said):
-        return GENERAL.search(said) is None
+        return True
     return _STUCK.match(said) is not None and _ASKS.search(said) is None
