@@ -57,7 +57,7 @@ class Measured:
 
 FLOORS = [
     ("tuning", Measured(found=0.9, elevated=0.87, present=0.98, false=MOST_FALSE)),
-    ("held_out", Measured(found=0.84, elevated=0.83, present=0.98, false=MOST_FALSE)),
+    ("held_out", Measured(found=0.83, elevated=0.81, present=0.98, false=MOST_FALSE)),
 ]
 
 
