@@ -84,7 +84,7 @@ class Overflow:
         mine = (namespace, session)
         with self._changed:
             self._piled[mine] = self._piled.get(mine, 0) + tokens
-            if self._piled[mine] >= self._trigger and mine not in self._waiting:
+            if self._piled[mine] >= self._trigger:
                 self._waiting[mine] = None
                 self._start()
                 self._changed.notify_all()
@@ -99,8 +99,8 @@ class Overflow:
     def wait(self, timeout_s: float | None = None) -> bool:
         """Until nothing waits and nothing runs; False when the time is up or the last compaction failed."""
         with self._changed:
-            idle = self._changed.wait_for(lambda: self._stopping or self._is_idle(), timeout_s)
-            return idle and self._failure is None
+            ended = self._changed.wait_for(lambda: self._stopping or self._is_idle() or not self._thread, timeout_s)
+            return ended and self._failure is None
 
     def ease(self) -> None:
         """Begin nothing more, and give up what is under way, without waiting for it."""
@@ -124,9 +124,17 @@ class Overflow:
     # ── the background thread ────────────────────────────────────────────────────────────────────────────────────
 
     def _start(self) -> None:
-        if self._thread is None and not self._stopping:
-            self._thread = threading.Thread(target=self._run, name="libravdb-compaction", daemon=True)
-            self._thread.start()
+        """Where no thread can be had the turn is stored all the same, and the next one tries again."""
+        if self._thread is not None or self._stopping:
+            return
+        thread = threading.Thread(target=self._run, name="libravdb-compaction", daemon=True)
+        try:
+            thread.start()
+        except RuntimeError as error:
+            _log.warning("sessions are not compacted for now: %s", error)
+            self._failure = str(error)
+            return
+        self._thread, self._failure = thread, None
 
     def _is_idle(self) -> bool:
         return not self._waiting and not self._running
@@ -183,6 +191,6 @@ class Overflow:
                 self._model_failure = failure or None
             self._left[mine] = sum(declined.tokens for declined in done.declined if not declined.of_summaries)
             if not done.summaries:
-                if done.was_let_through:
+                if not done.ended_early:
                     self._left[mine] = max(self._left[mine], waiting)
                 return

@@ -280,3 +280,28 @@ def test_every_error_can_travel(kind: type) -> None:
     made.message, made.hint, made.fact = "words", "a hint", 7  # type: ignore[attr-defined]
     again = pickle.loads(pickle.dumps(made))
     assert type(again) is kind and again.args == ("words",) and vars(again) == vars(made)
+
+
+@pytest.mark.parametrize("refused", ["libravdb-apart", "libravdb-apart-out"])
+def test_a_process_that_nobody_can_listen_to_is_ended_and_the_next_call_starts_another(
+    apart: Apart, refused: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    begun: list[subprocess.Popen[bytes]] = []
+    start, popen = threading.Thread.start, process._popen
+
+    def started(thread: threading.Thread) -> None:
+        if thread.name == refused:
+            raise RuntimeError("can't start new thread")
+        start(thread)
+
+    def noted() -> subprocess.Popen[bytes]:
+        begun.append(popen())
+        return begun[-1]
+
+    monkeypatch.setattr(process, "_popen", noted)
+    with monkeypatch.context() as without:
+        without.setattr(threading.Thread, "start", started)
+        with pytest.raises(NoProcessError, match="can't start new thread"):
+            apart.call("double", 2, cancelled=never)
+    assert [each.poll() is not None for each in begun] == [True]
+    assert apart.call("double", 2, cancelled=never) == 4

@@ -3,6 +3,7 @@ the turn that is stored to the summary that is there."""
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -250,3 +251,41 @@ def test_turns_that_came_while_summaries_were_not_folded_count_in_full(opened: O
     assert [each.turns for each in done] == [20]
     say(memory, 100)
     assert [each.turns for each in done] == [20, 20]
+
+
+def refuse_threads(patch: pytest.MonkeyPatch) -> None:
+    start = threading.Thread.start
+
+    def refused(thread: threading.Thread) -> None:
+        if thread.name == "libravdb-compaction":
+            raise RuntimeError("can't start new thread")
+        start(thread)
+
+    patch.setattr(threading.Thread, "start", refused)
+
+
+def test_a_thread_that_cannot_be_had_costs_no_turn_and_is_tried_for_again(
+    opened: Opening, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    memory = opened(trigger_tokens=100)
+    with monkeypatch.context() as without:
+        refuse_threads(without)
+        for number in range(12):
+            memory.ingest(f"Crate {number} went to hall {number}. " * 4, user="ada", session="s")
+        assert not memory.wait(60, compaction=True)
+        assert memory.status().turns == 12 and not memory.status().summaries
+        assert memory.status().compaction.failure == "can't start new thread"
+    memory.ingest("Crate 12 went to hall 12.", user="ada", session="s")
+    assert memory.wait(60, compaction=True)
+    assert memory.status().summaries and memory.status().compaction.failure is None
+
+
+def test_a_memory_whose_thread_could_not_be_had_closes(
+    tmp_path: Path, hashed: Config, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    config = replace(hashed, compaction=replace(hashed.compaction, trigger_tokens=100))
+    with monkeypatch.context() as without, Memory.open(tmp_path / "store", config=config) as memory:
+        refuse_threads(without)
+        for number in range(12):
+            memory.ingest(f"Crate {number} went to hall {number}. " * 4, user="ada", session="s")
+    Memory.open(tmp_path / "store", config=config).close()

@@ -218,6 +218,7 @@ def test_what_a_model_wrote_is_not_made_anew_without_it(opened: Opening, answers
     use(memory, Away(answers))
     done = memory.compact(user="ada", session="s", rebuild=True)
     assert not done.summaries and "nobody answers" in done.reason and "is kept" in done.reason
+    assert done.ended_early
     left = [entry.node for entry in memory.history(user="ada", session="s").entries if isinstance(entry, Branch)]
     assert [(node.id, node.text, node.method) for node in left] == [
         (node.id, node.text, "abstractive") for node in written

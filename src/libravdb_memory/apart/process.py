@@ -158,8 +158,16 @@ class _Running:
         self._refused: BaseException | None = None
         self.ended = False
         self._outbox: SimpleQueue[bytes | None] = SimpleQueue()
-        threading.Thread(target=self._read, name="libravdb-apart", daemon=True).start()
-        threading.Thread(target=self._write, name="libravdb-apart-out", daemon=True).start()
+        reader = threading.Thread(target=self._read, name="libravdb-apart", daemon=True)
+        try:
+            reader.start()
+            threading.Thread(target=self._write, name="libravdb-apart-out", daemon=True).start()
+        except RuntimeError as error:
+            process.kill()
+            process.wait()
+            if reader.ident is None:  # else it closes the pipe
+                self._pipe.close()
+            raise NoProcessError(f"nobody could listen to it: {error}") from error
         self._send(Begin(make))
 
     @property

@@ -118,18 +118,18 @@ def _compacted(parts: Parts, job: Job, rebuild: bool) -> Compaction:
     only_with_model = rebuild and _has_words_of_a_model(parts.store, job)
     covering = Covering(parts, job, writing, contact, only_with_model=only_with_model)
     folding = Folding(parts, job, writing, contact, covering.said)
-    ended_early, removals = "", _removals(parts.store, job) if rebuild else []
+    why_early, removals = "", _removals(parts.store, job) if rebuild else []
     try:
         if rebuild:
             writing.hold_back(removals)
         covering.run()
         folding.run()
     except (OvertakenError, StaleVersionError):
-        ended_early = OVERTAKEN
+        why_early = OVERTAKEN
     except CallCancelledError:
-        ended_early = CANCELLED
+        why_early = CANCELLED
     except ModelAwayError as away:
-        ended_early = f"{away}; what a model wrote before is kept"
+        why_early = f"{away}; what a model wrote before is kept"
     writing.finish()
     return Compaction(
         job.namespace,
@@ -138,7 +138,8 @@ def _compacted(parts: Parts, job: Job, rebuild: bool) -> Compaction:
         folds=folding.folds,
         guidance=covering.guidance,
         declined=(*covering.declined(), *folding.declined),
-        reason=ended_early or _reason(covering, removals, job),
+        reason=why_early or _reason(covering, removals, job),
+        ended_early=bool(why_early),
     )
 
 

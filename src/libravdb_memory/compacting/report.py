@@ -28,7 +28,8 @@ class Declined:
 @dataclass(frozen=True, slots=True)
 class Compaction:
     """What a compaction did. `summaries` are the new ones of turns, `folds` those of summaries, `guidance` counts the
-    rules kept word by word. `reason` says why there was nothing to do, or why it ended early; else it is empty."""
+    rules kept word by word. `reason` says why there was nothing to do, or why it ended early; else it is empty. With
+    `ended_early` it did not look at all that there was, so that another may find more."""
 
     namespace: str
     session: str
@@ -37,11 +38,7 @@ class Compaction:
     guidance: int = 0
     declined: tuple[Declined, ...] = ()
     reason: str = ""
-
-    @property
-    def was_let_through(self) -> bool:
-        """Whether it looked at all that there was, so that another would find no more than this one."""
-        return self.reason not in (OVERTAKEN, CANCELLED)
+    ended_early: bool = False
 
     @property
     def turns(self) -> int:
