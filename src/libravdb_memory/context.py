@@ -9,7 +9,6 @@ from __future__ import annotations
 import secrets
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import zip_longest
 from typing import Literal, TypeAlias
 
 from libravdb_memory import lineage
@@ -53,9 +52,7 @@ _CHANGES = 256
 _MASKED_AT_EACH_END = 50_000
 """Characters of a prompt too long to be looked through for secrets as a whole. Far more than are kept of it, so that
 none is cut in two where it is kept."""
-_KEYWORDS, _JUST_ABOVE = 0.3, 0.001
-_NEAR = 0.2
-"""Similarity above which a rule is likely meant; one below takes no room from those for every answer."""
+_KEYWORDS, _EVERY_ANSWER, _JUST_ABOVE = 0.3, 0.1, 0.001
 _COVERING = 8
 _LORE_PER_HOP = 4
 _LORE = Source(VARIANT, "document", "global")
@@ -232,9 +229,7 @@ class ContextBuilder:
     def _guidance(
         self, request: Request, asked: str, recalled: Recalled, ranked: Iterable[Remembered]
     ) -> tuple[Remembered, ...]:
-        """The nearest rules, by meaning and by the words they share with the prompt, and in turn with them those for
-        every answer, so that neither kind crowds out the other; then those less near; and what takes any of them back,
-        or what a recalled turn says."""
+        """The nearest rules, those for every answer, and what takes any of them back, or what a recalled turn says."""
         collection, vector, scores = guidance_of(request.namespace), recalled.vector, dict[int, float]()
         if vector is not None:
             scores = {hit.ref: hit.score for hit in self._store.search_vectors(collection, vector, _GUIDANCE).hits}
@@ -252,11 +247,7 @@ class ContextBuilder:
             Remembered(record, source, *self._guidance_score(asked, record, scores[ref]))
             for ref, record in rules.items()
         ]
-        found.sort(key=lambda item: (-item.score, -item.record.ref))
-        general = [item for item in found if item.record.metadata.get(EVERY_ANSWER) is True]
-        topical = [item for item in found if item.record.metadata.get(EVERY_ANSWER) is not True]
-        near = [item for item in topical if item.score > _NEAR]
-        return (*_in_turn(general, near), *topical[len(near) :])
+        return tuple(sorted(found, key=lambda item: (-item.score, -item.record.ref)))
 
     def _taking_back(self, collection: str, said: Iterable[Record]) -> dict[int, Record]:
         """What takes back any of these rules and turns, and what takes that back, by ref."""
@@ -270,14 +261,12 @@ class ContextBuilder:
         return found
 
     def _guidance_score(self, prompt: str, record: Record, cosine: float) -> tuple[float, dict[str, float]]:
-        """Similarity, raised by the prompt's keywords that a rule holds; that of a near one at least for one that
-        applies to every answer."""
-        shared = keyword_share(prompt, record.text)
-        score = max(min(cosine + _KEYWORDS * shared, 1.0), 0.0)
-        parts = {"cosine": cosine, "keywords": shared}
-        if record.metadata.get(EVERY_ANSWER) is True:
-            score = max(score, max(self._settings.guidance_similarity, _NEAR) + _JUST_ABOVE)
-        return score, parts
+        """Similarity, raised by the prompt's keywords that a rule holds, and where it applies to every answer: then it
+        is never below the bound."""
+        shared, general = keyword_share(prompt, record.text), record.metadata.get(EVERY_ANSWER) is True
+        score = min(cosine + _KEYWORDS * shared + _EVERY_ANSWER * general, 1.0)
+        least = self._settings.guidance_similarity + _JUST_ABOVE if general else 0.0
+        return max(score, least), {"cosine": cosine, "keywords": shared, "every_answer": float(general)}
 
     def _ordered_for_time(self, prompt: str, recalled: Recalled) -> tuple[Remembered, ...]:
         """A question about time wants a set that covers its events; any other keeps its ranking exactly."""
@@ -402,11 +391,6 @@ def _changes_by_mark(guidance: Iterable[Remembered]) -> Mapping[str, tuple[str, 
         for mark in taken_back_by(item.record):
             found[mark] = (*found.get(mark, ()), item.record.id)
     return found
-
-
-def _in_turn(general: Sequence[Remembered], topical: Sequence[Remembered]) -> tuple[Remembered, ...]:
-    pairs = zip_longest(general, topical)
-    return tuple(item for pair in pairs for item in pair if item is not None)
 
 
 def _confidence(record: Record) -> float | None:

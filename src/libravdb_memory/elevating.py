@@ -8,9 +8,10 @@ fails their answer stands. What was not read as a rule but is like one says so, 
 from __future__ import annotations
 
 import logging
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cache
+from functools import cache, lru_cache
 from importlib.resources import files
 from typing import TYPE_CHECKING
 
@@ -47,7 +48,7 @@ from libravdb_memory.ingest.deontic import scan
 from libravdb_memory.ingest.turns import turn_of
 from libravdb_memory.model import Record, Turn
 from libravdb_memory.namespaces import namespace_of
-from libravdb_memory.shards import Shard, mark_of, shard_key
+from libravdb_memory.shards import Shard, mark_of, shard_key, taken_back_by
 from libravdb_memory.tokens import TokenCounter
 
 if TYPE_CHECKING:
@@ -64,6 +65,9 @@ _READ_BY_CHANCE = 3.0
 were made for turns that say one thing."""
 _COMPARED = 8
 """Rules of few words in common with a change whose meaning is compared with it."""
+_MOST_CHANGES = 3
+"""Of one rule, by turns that say that something changed, and not that it is free again."""
+_TAKES_BACK: Reason = "takes back a rule"
 _BY_LIKENESS: tuple[Reason, ...] = ("worded like a rule", "like known guidance")
 
 
@@ -81,11 +85,24 @@ def bundled_weights() -> Weights:
 
 @dataclass(frozen=True, slots=True)
 class _Known:
-    """A rule that is kept already, or will be."""
+    """A rule that is kept already, or will be; `only_takes_back`, by their marks, other rules and is none itself."""
 
     id: str
     ts: int
     text: str
+    only_takes_back: frozenset[str] = frozenset()
+
+
+def _known(rule: Record) -> _Known:
+    is_one = rule.metadata.get("protection_reason") != _TAKES_BACK
+    return _Known(rule.id, rule.ts, rule.text, frozenset() if is_one else taken_back_by(rule))
+
+
+@lru_cache(maxsize=512)
+def _subject(rule: str) -> frozenset[str]:
+    """What a rule is about: the words of the sentences that state it, where any can be read."""
+    stated = read(rule, scan(rule).marks).rules
+    return subject(" ".join(rule[slice(*span)] for span in stated) or rule)
 
 
 @dataclass(frozen=True, slots=True)
@@ -218,7 +235,7 @@ class Elevation:
         turn = each.turn
         if (reason := protection(each.evidence, self._settings)) is None:
             return None
-        text = shard_text(turn.text, each.kept, self._settings.guidance_tokens, self._counter)
+        text = shard_text(turn.text, each.kept, self._settings.guidance_tokens, self._counter, alone=True)
         told = each.likeness if reason in _BY_LIKENESS else None
         return Shard(turn.id, turn.session, text, turn.ts, each.evidence.stability, reason, turn.speaker, told)
 
@@ -234,24 +251,28 @@ class Elevation:
             own_id = shard_key(namespace, record.group, record.id).id
             if record.id in kept and (found := changes_in(turn_of(record).text)):
                 if before is None:
-                    before = [_Known(rule.id, rule.ts, rule.text) for rule in self._rules_of(namespace)]
+                    before = list(map(_known, self._rules_of(namespace)))
                 earlier = [rule for rule in before if rule.ts <= record.ts and rule.id != own_id]
                 shard = self._taking_back(turn_of(record), shard, found, [*earlier, *here])
             if shard is not None:
-                here.append(_Known(own_id, shard.ts, shard.text))
+                marks = frozenset(shard.takes_back if shard.reason == _TAKES_BACK else ())
+                here.append(_Known(own_id, shard.ts, shard.text, marks))
             yield shard
 
     def _taking_back(
         self, turn: Turn, shard: Shard | None, found: Sequence[Change], rules: Sequence[_Known]
     ) -> Shard | None:
         """What is kept of a turn that may change earlier rules. One that states a rule too stays as it is, and says
-        which it takes back."""
-        subjects = [subject(rule.text) for rule in rules]
-        about = {
-            change.span: self._rules_meant(turn.text[slice(*change.span)], change, rules, subjects)
-            for each in found
-            for change in self._by_clause(turn.text, each)
-        }
+        which it takes back, and what takes back that. Of what is said to have changed time and again nothing more is
+        kept: that reports."""
+        stated = [rule for rule in rules if shard is not None or not rule.only_takes_back]
+        often = Counter(mark for rule in rules for mark in rule.only_takes_back)
+        seldom = [rule for rule in stated if often[mark_of(rule.id)] < _MOST_CHANGES]
+        about: dict[Span, Sequence[_Known]] = {}
+        for change in (clause for each in found for clause in self._by_clause(turn.text, each)):
+            among = seldom if shard is None and change.sign != "freed" else stated
+            subjects = [_subject(rule.text) for rule in among]
+            about[change.span] = self._rules_meant(turn.text[slice(*change.span)], change, among, subjects)
         spans = [span for span, meant in about.items() if meant]
         if not spans:
             return shard
@@ -259,9 +280,8 @@ class Elevation:
         if shard is not None:
             return replace(shard, takes_back=marks)
         text = shard_text(turn.text, spans, self._settings.guidance_tokens, self._counter)
-        reason: Reason = "takes back a rule"
         stability = _ROLE_WEIGHT["user"]
-        return Shard(turn.id, turn.session, text, turn.ts, stability, reason, turn.speaker, takes_back=marks)
+        return Shard(turn.id, turn.session, text, turn.ts, stability, _TAKES_BACK, turn.speaker, takes_back=marks)
 
     def _by_clause(self, text: str, change: Change) -> Sequence[Change]:
         """Of a long sentence the clauses that change something, each by its own words: all of them together share some

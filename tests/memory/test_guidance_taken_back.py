@@ -242,3 +242,34 @@ def test_of_a_long_sentence_only_a_clause_that_is_about_a_rule_takes_it_back(mem
     memory.compact(user="ada", session="t")
     [taken] = [text for text in kept(memory) if text != RULE]
     assert "forget the tabs in the parser" in taken and "caterer" not in taken
+
+
+def test_reports_of_what_changed_do_not_crowd_out_the_rule_that_they_share_words_with(memory: Memory) -> None:
+    rule = "Always quote prices in euros."
+    talk(memory, "s", rule, *(f"We changed the price of item {number} from 10 to 12 euros." for number in range(9)))
+    memory.compact(user="ada", session="s")
+    assert memory.wait(60)
+    assert sorted(map(str, kept(memory).values())) == ["rule", *["takes back a rule"] * 3]
+    context = memory.context("What is the price of item 5?", user="ada", session="new", budget=2000)
+    assert rule in context.text[context.text.index("<elevated_guidance>") : context.text.index("</elevated_guidance>")]
+    talk(memory, "s", "We changed the price of item 9 from 10 to 12 euros.")
+    memory.compact(user="ada", session="s")
+    assert len(kept(memory)) == 4
+    freed = "Forget the euros for prices."
+    talk(memory, "s", freed)
+    memory.compact(user="ada", session="s")
+    assert kept(memory)[freed] == "takes back a rule"
+
+
+def test_what_takes_back_a_rule_is_not_taken_back_itself_by_what_only_shares_words_with_it(memory: Memory) -> None:
+    rule, change = "Always quote prices in euros.", "Forget the euros for prices, pesos are fine."
+    talk(memory, "s", rule, change, "The pesos were moved to the till.")
+    memory.compact(user="ada", session="s")
+    assert kept(memory) == {rule: "rule", change: "takes back a rule"}
+
+
+def test_a_rule_is_about_what_the_sentence_says_that_states_it(memory: Memory) -> None:
+    rule = "I raised the timeout of the importer. Never deploy on a Friday."
+    talk(memory, "s", rule, "I raised the timeout of the importer once more, to 90 s.")
+    memory.compact(user="ada", session="s")
+    assert list(kept(memory)) == [rule]

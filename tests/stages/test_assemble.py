@@ -257,16 +257,29 @@ def test_too_small_a_budget_is_degraded_with_figures_and_keeps_the_mandatory_par
     assert {rejection.id for rejection in result.rejections} == {"s", "r"}
 
 
-def test_guidance_must_exceed_the_similarity_bound_and_stay_in_its_share() -> None:
+def test_guidance_stays_in_its_share_and_what_is_hardly_like_the_prompt_in_that_of_what_is_left() -> None:
     guidance = tuple(
         Candidate(f"e{index}", f"rule {index} " + "x" * 60, score, "user", "guidance")
-        for index, score in enumerate((0.9, 0.8, 0.121, 0.12, 0.02))
+        for index, score in enumerate((0.9, 0.8, 0.121, 0.12, 0.02, 0.0))
     )
-    result = assembled(Offer(800, elevated=guidance))
-    assert [item.id for item in result.items] == ["e0", "e1", "e2"][: len(result.items)]
-    assert result.tiers["elevated"].used <= 120
-    bound = {rejection.id: rejection.margin for rejection in result.rejections if rejection.reason != "budget"}
-    assert bound == pytest.approx({"e3": 0.0, "e4": 0.1})
+    result = assembled(Offer(1000, elevated=guidance))
+    assert [item.id for item in result.items] == ["e0", "e1", "e2", "e3", "e4"]
+    assert {rejection.id: rejection.reason for rejection in result.rejections} == {"e5": "below the similarity bound"}
+    tail = (TailTurn("t", "user", "word " * 480),)
+    result = assembled(Offer(1000, turns=tail, elevated=guidance))
+    assert [item.id for item in result.items] == ["t", "e0", "e1", "e2"]
+    assert result.tiers["elevated"].used <= result.tiers["elevated"].limit == 150
+    assert {each.id for each in result.rejections if each.reason == "budget"} == {"e3", "e4"}
+
+
+def test_what_takes_back_a_rule_and_is_hardly_like_the_prompt_is_not_shown_alone() -> None:
+    rule = Candidate("rule", "Use tabs. " * 80, 0.9, "user", "guidance", ts=1, taken_back_by=("change",))
+    change = Candidate("change", "Forget the tabs.", 0.1, "user", "guidance", ts=2)
+    result = assembled(Offer(1000, elevated=(rule, change)))
+    assert not result.items and {each.id: each.reason for each in result.rejections} == {
+        "rule": "budget",
+        "change": "below the similarity bound",
+    }
 
 
 @settings(max_examples=300)

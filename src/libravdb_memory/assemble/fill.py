@@ -191,14 +191,20 @@ class _Filling:
         return start
 
     def _claim_elevated(self) -> None:
-        tau = self._offer.budget
-        limit = min(share_of(tau, self._settings.elevated_share), tau - self._price)
-        bound = self._settings.guidance_similarity
-        relevant = [each for each in self._offer.elevated if each.score > bound]
-        groups = [self._with_what_takes_it_back(rule) for rule in self._stated_once(relevant)]
-        self._admit("elevated", groups, limit)
+        """What is less like the prompt than the bound gets the same share, but only of what is left by now: where the
+        newest turns take nearly all of a budget, recall needs the rest more. What takes a rule back then comes with its
+        rule alone."""
+        share, bound = self._settings.elevated_share, self._settings.guidance_similarity
+        tau, rest = self._offer.budget, self._offer.budget - self._price
+        limit = min(share_of(tau, share), rest)
+        less = min(share_of(max(rest, 0), share), limit)
+        changes = {name for each in self._offer.elevated for name in each.taken_back_by}
+        least = {each.id: bound if each.id in changes else 0.0 for each in self._offer.elevated}
+        alike = [each for each in self._offer.elevated if each.score > least[each.id]]
+        groups = [self._with_what_takes_it_back(rule) for rule in self._stated_once(alike)]
+        self._admit("elevated", groups, limit, lambda rule: limit if rule.score > bound else less)
         for candidate in self._offer.elevated:
-            if candidate.score <= bound:
+            if candidate.score <= least[candidate.id]:
                 self._reject("elevated", candidate, "below the similarity bound", bound - candidate.score)
 
     def _with_what_takes_it_back(self, said: Candidate) -> Sequence[Candidate]:
@@ -236,10 +242,16 @@ class _Filling:
 
     # ── steps ────────────────────────────────────────────────────────────────────────────────────────────────────
 
-    def _admit(self, tier: Tier, groups: Iterable[Sequence[Candidate]], limit: int) -> None:
-        """Take candidates in order while the tier stays within its limit; a smaller one may fit after a larger. The
-        first of a group comes with all others that are not there yet, or not at all; they come, too, where it is there
-        by other ways."""
+    def _admit(
+        self,
+        tier: Tier,
+        groups: Iterable[Sequence[Candidate]],
+        limit: int,
+        limit_of: Callable[[Candidate], int] | None = None,
+    ) -> None:
+        """Take candidates in order while the tier stays within its limit, or within that of the candidate; a smaller
+        one may fit after a larger. The first of a group comes with all others that are not there yet, or not at all;
+        they come, too, where it is there by other ways."""
         limit = max(limit, 0)
         before = self._price
         admission = _Admission(self._pricing, self._plan, tier)
@@ -253,7 +265,7 @@ class _Filling:
                 continue
             entries = [_entry_of(tier, candidate) for candidate in group]
             price = admission.price_with(entries)
-            over = price - before - limit
+            over = price - before - (limit if limit_of is None else max(limit_of(first), 0))
             if over > 0:
                 if not reason:
                     self._reject(tier, first, "budget", over)

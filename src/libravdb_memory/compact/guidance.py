@@ -20,6 +20,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
+from libravdb_memory.compact.beside import kept_beside
 from libravdb_memory.compact.sentences import Span, sentence_spans
 from libravdb_memory.compact.settings import CompactionSettings
 from libravdb_memory.compact.standing import CHARACTERS_READ
@@ -140,19 +141,30 @@ def _is_like_guidance(evidence: Evidence, settings: CompactionSettings) -> bool:
     return similarity >= settings.guidance_prototype
 
 
-def shard_text(text: str, rules: Sequence[Span], limit_tokens: int, counter: TokenCounter) -> str:
+def shard_text(
+    text: str, rules: Sequence[Span], limit_tokens: int, counter: TokenCounter, *, alone: bool = False
+) -> str:
     """What to keep of a protected turn, verbatim: all of it within the limit; else its `rules`, sentences or clauses,
     then the whole sentences of these, then the sentence before each, as far as they fit. Longer than the limit only
-    when the first rule alone is."""
-    if counter.count(text) <= limit_tokens:
-        return text
+    when the first rule alone is. With `alone`, what says nothing about the rules is left out (see `beside`)."""
     sentences = sentence_spans(text[:CHARACTERS_READ])
+    if counter.count(text) <= limit_tokens:
+        return _joined(text, _about(text, sentences, rules)) if alone and rules else text
     stated = list(rules) or [span for span in sentences if hinted(text[slice(*span)])] or list(sentences[:1])
     chosen = _within(text, stated, stated[:1], limit_tokens, counter)
     starts = [start for start, _ in sentences]
     places = [bisect_right(starts, start) - 1 for start, _ in chosen]
     around = [*(sentences[place] for place in places), *(sentences[place - 1] for place in places if place > 0)]
     return _joined(text, _within(text, around, chosen, limit_tokens, counter))
+
+
+def _about(text: str, sentences: Sequence[Span], rules: Sequence[Span]) -> list[Span]:
+    """Where nothing is left out, all of the text."""
+    ruled = [any(start < end_of and begins < end for begins, end_of in rules) for start, end in sentences]
+    stays = kept_beside([text[slice(*span)] for span in sentences], ruled)
+    if all(stays) or not any(ruled):
+        return [(0, len(text))]
+    return [span for span, stay in zip(sentences, stays, strict=True) if stay]
 
 
 def _within(

@@ -21,7 +21,6 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Literal, TypeAlias
 
 from libravdb_memory.compact.changes import changes, topics
@@ -178,7 +177,6 @@ def _about(sentence: str) -> frozenset[str]:
     return _stems(told) | {_KIND_OF[word] for word in own if word in _KIND_OF}
 
 
-@lru_cache(maxsize=512)
 def subject(rule: str) -> frozenset[str]:
     return _about(rule)
 
