@@ -6,10 +6,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.extracts import extract
+from tests.growth import is_done_within
 
 from libravdb_memory.compact.judging import Sentence
 from libravdb_memory.compact.reading import SPOKEN_HEAD, SPOKEN_TAIL
-from libravdb_memory.compact.views import View, label_of, labelled, shown
+from libravdb_memory.compact.views import View, label_of, labelled, shown, speaks_for
 from libravdb_memory.compact.voices import said_before, spoken
 from libravdb_memory.tokens import EstimatingCounter
 
@@ -143,3 +144,9 @@ def test_of_a_very_long_view_the_beginning_and_the_end_are_read() -> None:
     assert len(spoken([View("x" * 10**6, "Ada")])) == 1
     short = "\n".join(lines[: SPOKEN_HEAD // 34])
     assert [each.text for each in spoken([View(short, "Ada")])] == short.split("\n")
+
+
+@pytest.mark.parametrize("unit", ["(", "─", "( ", "a(", "=: "])
+def test_to_see_that_a_line_of_signs_speaks_for_nobody_takes_a_moment(unit: str) -> None:
+    """An unanchored beginning would be tried anew at each of its signs, for as long as a label may be."""
+    assert is_done_within(0.03, lambda: speaks_for(unit * (20_000 // len(unit)), {"user"}))

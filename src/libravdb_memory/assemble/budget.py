@@ -25,7 +25,10 @@ class AssemblySettings:
     tokenizer: str = field(
         default="", metadata={"help": "a tokenizer.json that counts tokens exactly; empty: the built-in estimate"}
     )
-    guidance_similarity: float = field(default=0.12, metadata={"help": "similarity that elevated guidance must exceed"})
+    guidance_similarity: float = field(
+        default=0.12,
+        metadata={"help": "similarity above which guidance may use its whole share, below it that share of the rest"},
+    )
 
     def __post_init__(self) -> None:
         for item in fields(self):

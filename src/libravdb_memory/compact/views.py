@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 _WORD = r"[^\s:!?;\"“”`]{1,40}"
 _LABEL = re.compile(rf"(?=\S)(?P<label>(?:{_WORD}[ ]){{0,3}}{_WORD}):[ ]+(?=\S)")
-_LOOKS_LIKE_A_LABEL = re.compile(r"\W*(?P<label>[^:：\n]{1,170})[:：]")
+_LOOKS_LIKE_A_LABEL = re.compile(r"\W*+(?P<label>[^:：\n]{1,170}+)[:：]")
 _NOT_IN_A_LABEL = re.compile(r"[:!?;\"“”`\x00-\x1f\x7f]")
 _MOST_WORDS, _LONGEST_WORD = 4, 40
 _ROLES = frozenset("user assistant system tool function developer human ai bot model agent summary".split())
