@@ -1,8 +1,9 @@
 """Sentences of a text, in any script.
 
-A line that is a list item, a heading, a table row or code stands alone; wrapped lines of prose run on. Inside a line a
-sentence ends at a mark of its script, unless the mark belongs to an abbreviation, an initial, a number, a name with
-dots, or stands inside a quotation, a parenthesis, a code span or an address.
+A line that is a list item, a heading, a table row, code or a place in it with what is there stands alone; wrapped lines
+of prose run on. Inside a line a sentence ends at a mark of its script, unless the mark belongs to an abbreviation, an
+initial, a number, a name with dots, stands for something left out of code, or inside a quotation, a parenthesis, a code
+span or an address.
 
 Laws: spans are ordered and disjoint, have no white space at their edges, and everything outside them is white space;
 linear in the text.
@@ -34,6 +35,8 @@ _FENCE = re.compile(r"[ \t]{0,3}(?:```|~~~)")
 _ALONE = re.compile(
     r"[ \t]*(?:[-*+•◦‣–—][ \t]|\d{1,3}[.)][ \t]|[A-Za-z][)][ \t]|#{1,6}[ \t]|[|>]|[-=*_]{3,}[ \t]*$|\$[ \t])"
 )
+_DIAGNOSTIC = re.compile(r"[^\s:]{1,200}:\d{1,7}:")
+"""What grep, compilers and the like print: a place, and what is there."""
 _MARKER = re.compile(r"[ \t]*(?:[-*+•◦‣–—][ \t]+)?(?:\d{1,3}|[A-Za-z])\.[ \t]")
 _WRAPPED_FROM = 60
 """Characters from which a line may have been broken for its length."""
@@ -51,6 +54,8 @@ _WORD_AFTER = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)?")
 _ACRONYM = re.compile(r"(?:[^\W\d_]\.)+[^\W\d_]")
 _SPACED_ABBREVIATION = re.compile(r"(?:^|[\s(])[^\W\d_]\.[ \u00a0]?[^\W\d_]{1,2}$")
 _GOES_ON = re.compile(r"[ \u00a0]?[^\W\d_]{1,2}\.")
+_SYMBOL_BEFORE = re.compile(r"(?:(?<![^\W_])[A-Z_]{2,24}|[^\w\s.!?…\"'”’]|\d)[ \t]{0,2}$|[ \t]$")
+_SYMBOL_AFTER = re.compile(r"[ \t]{1,2}(?:[A-Z_]{2,24}(?![^\W_])|[^\w\s\"'“‘]|\d)")
 _ATTRIBUTION = re.compile(r"(?:と|って|[他她我你它们]{0,2}\w{0,2}[说說道问問喊答叫])")
 _LOOK_BEHIND = 26
 
@@ -105,15 +110,19 @@ def _lines(text: str) -> Iterator[tuple[Span, bool]]:
 def _runs_on(text: str, block: Span, line: Span) -> bool:
     """Whether a line continues the one above it."""
     above = text.rfind("\n", block[0], block[1]) + 1 or block[0]
-    if text.count("\n", block[1], line[0]) != 1 or _ALONE.match(text, line[0], line[1]):
+    if text.count("\n", block[1], line[0]) != 1 or _begins_anew(text, *line):
         return False
     if text[above] == "#" or text[block[1] - 1] == ":":
         return False
     return block[1] - above >= _WRAPPED_FROM and not _is_code(text[above : block[1]])
 
 
+def _begins_anew(text: str, first: int, last: int) -> bool:
+    return any(begins.match(text, first, last) for begins in (_ALONE, _DIAGNOSTIC))
+
+
 def _is_code(line: str) -> bool:
-    return line[-1] in "{};\\" or line.startswith(("$ ", "    ", "at "))
+    return line[-1] in "{};\\" or line.startswith(("$ ", "    ", "at ")) or _DIAGNOSTIC.match(line) is not None
 
 
 # ── marks ────────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -171,10 +180,16 @@ def _ends(text: str, start: int, mark: re.Match[str], end: int) -> bool:
         return False
     if sign == ".":
         return _stop_ends(text, start, mark.start(), end)
-    return not (sign in _ELLIPSES and after.islower())
+    return not (sign in _ELLIPSES and (after.islower() or _leaves_out(text, mark, end)))
 
 
 _ELLIPSES = ("...", "…", "..", "....", "……")
+
+
+def _leaves_out(text: str, mark: re.Match[str], end: int) -> bool:
+    """ "INSERT ... ON CONFLICT", "1 ... 9": the mark stands for something, between signs or words in capitals."""
+    before = _SYMBOL_BEFORE.search(text, max(mark.start() - _LOOK_BEHIND, 0), mark.start())
+    return before is not None and _SYMBOL_AFTER.match(text, end) is not None
 
 
 def _ends_without_space(text: str, mark: re.Match[str], end: int) -> bool:
