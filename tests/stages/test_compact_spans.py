@@ -56,7 +56,17 @@ def test_spans_are_what_the_text_says_there(text: str) -> None:
         ("identifier", "set MAX_DRIFT_MS, poolSize and a::b to x", "MAX_DRIFT_MS|poolSize|a::b"),
         ("identifier", "LED-212 at 9c41e7a, see #41 and `FINAL`.", "LED-212|9c41e7a|#41|FINAL"),
         ("identifier", "group.initial.delay is v1.2.3 on 10.0.0.1:80", "group.initial.delay|v1.2.3|10.0.0.1:80"),
-        ("identifier", "run it --since=60h -r now", "--since=60h|-r"),
+        ("identifier", "run it --since=60h -r now", "--since=60h"),
+        ("identifier", "sed -n 35,90p, pytest -q -m slow --tb=short", "--tb=short"),
+        ("identifier", "bus 90p and gate 12b", "90p|12b"),
+        ("path", "src/api/hooks.py:41:async def hook(request):", "src/api/hooks.py:41"),
+        (
+            "path",
+            "C:\\src\\a.py:7:def and a/b:12:5:x and conf/nginx.conf:worker",
+            "C:\\src\\a.py:7|a/b:12:5|conf/nginx.conf",
+        ),
+        ("path", "tests/test_a.py::test_dup and img/x:1.2:z", "tests/test_a.py::test_dup|img/x:1.2:z"),
+        ("identifier", "src/retry.py:12:WEBHOOK_RETRIES = 5 on host:8080:tcp", "WEBHOOK_RETRIES|host:8080:tcp"),
         ("identifier", "e.g. the U.S. plan, and so i.e. on a-b", ""),
         (
             "path",
@@ -85,9 +95,24 @@ def test_spans_are_what_the_text_says_there(text: str) -> None:
         ("date", "march on, may it be 1.2.3", ""),
         ("name", "Today Marit Solheim asked @okan about Redis.", "Marit Solheim|@okan|Redis"),
         ("name", "Marit left. Then I went.", ""),
+        ("name", "- Make it so\n1. How about that\n* If so, use Redis\n## Words of it\n=== FAILURES ===", "Redis"),
+        ("name", "a.py:30: error: Argument 1 is wrong\nFound 1 error; note: The rest is fine", ""),
+        (
+            "name",
+            "she asked: What do you mean by it? whoever is on call: Aiko. and who reads it: Tomasz, with (Marit) too",
+            "Aiko|Tomasz|Marit",
+        ),
+        ("name", "it returns Response(200) to Stripe", "Stripe"),
+        ("name", "and he said What, then How and Why", ""),
         ("name", "Der Hund und die Katze sehen den Baum am Haus.", ""),
         ("negation", "We did not touch it, never force-push to the main one.", "not touch|never force-push"),
         ("negation", "It doesn't retry; no pooler planned. Knot nothing.", "doesn't retry|no pooler planned"),
+        ("negation", "Don't worry about it, no hurry, kein Problem, 没问题, no idea.", ""),
+        (
+            "negation",
+            "calls it without checking event.id, never app.py again.",
+            "without checking event.id|never app.py again",
+        ),
         ("negation", "Мы не трогали это, 不要改动", "не трогали это|不要改动"),
     ],
 )
@@ -239,7 +264,27 @@ def test_a_fact_is_held_as_a_whole_only() -> None:
 
 
 @pytest.mark.parametrize(
-    "unit", ["a.b", "1.2.", "x_", "/a", "not a ", "A ", "12:", "`a", "http://", "March 3, ", "-a", "不没", "1 000 "]
+    "unit",
+    [
+        "a.b",
+        "1.2.",
+        "x_",
+        "/a",
+        "not a ",
+        "A ",
+        "12:",
+        "`a",
+        "http://",
+        "March 3, ",
+        "-a",
+        "不没",
+        "1 000 ",
+        "a/b:1:",
+        "a.py:",
+        "1,2",
+        "A: B c. ",
+        "not a.b ",
+    ],
 )
 def test_time_grows_with_the_length_alone(unit: str) -> None:
     assert grows_with_length(spans, unit, 3_000)

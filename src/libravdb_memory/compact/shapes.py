@@ -74,6 +74,15 @@ ENDINGS = frozenset(
     sqlite so dll jar whl tar gz zip pem key service png jpg svg pdf
     """.split()
 )
+_ENDING = rf"\.(?:{'|'.join(sorted(ENDINGS))})"
+_STEP = r"[A-Za-z0-9À-ɏ_@~/.\\+-]"
+PLACE = (
+    rf"(?:[A-Za-z]:(?=\\))?(?=[^\s:]{{0,200}}(?:[/\\]|{_ENDING}:)){_STEP}{{2,200}}:\d{{1,7}}(?::\d{{1,7}})?(?=:[^\s\d:])"
+    rf"|{_STEP}{{1,200}}{_ENDING}(?=:[^\W\d])"
+)
+"""A path as tools print it before what stands there, with the line: "src/app.py:41:async def …"."""
+PIECE = r"\d{1,7},\d{1,7}[A-Za-z](?!\w)"
+"""A stretch of lines and what an editor does with it: "35,90p"."""
 FOLDERS = frozenset(
     """
     src lib libs app apps api bin etc usr var opt home tmp docs test tests crates packages pkg cmd internal scripts
@@ -89,10 +98,17 @@ _NEGATORS = """
 """.split()
 NEGATION = re.compile(
     rf"(?<![\w'’])(?:(?i:{'|'.join(_NEGATORS)})|[A-Za-z]{{2,7}}n['’]t)(?![\w'’])"
-    r"(?:[ \u00a0][^\s.,;:!?()\[\]{}|]{1,60}){1,3}"
+    r"(?:[ \u00a0](?:[^\s.,;:!?()\[\]{}|]|[.:](?=[^\W\d])){1,60}){1,3}"
     r"|[不没沒别別未无無勿][\u4e00-\u9fff]{1,3}|[\u3040-\u9fff]{1,6}(?:ない|ません)"
 )
 FILLERS = frozenset(
     "a an the to be been being any it its is are was were have has had do does did of in on at for that this yet only "
     "just really even so der die das le la les de el los un una en".split()
 )
+PLEASANT_DENIALS = frozenset(
+    "worry worries hurry rush problem problems trouble bother bothered matter mind doubt wonder thanks sweat stress "
+    "idea sorry biggie kidding sorge sorgen eile stress ursache thema souci soucis inquiétez inquiète problème panique "
+    "preocupes preocupe problema prisa preoccuparti fretta preoccupare pressa беспокойся волнуйся проблем спешите "
+    "没关系 没事 没问题 別客气 别担心 不客气 不用谢".split()
+)
+"""What is denied out of kindness alone: "don't worry", "no hurry"."""

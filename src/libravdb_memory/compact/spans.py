@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
+from libravdb_memory.compact.chatter import IDLE
 from libravdb_memory.compact.sentences import sentence_spans
 from libravdb_memory.compact.shapes import (
     DATE,
@@ -21,6 +22,9 @@ from libravdb_memory.compact.shapes import (
     FOLDERS,
     NEGATION,
     NUMBER,
+    PIECE,
+    PLACE,
+    PLEASANT_DENIALS,
     UNITS,
     URL,
     WORD,
@@ -29,7 +33,7 @@ from libravdb_memory.compact.shapes import (
 Kind: TypeAlias = Literal["identifier", "path", "url", "date", "number", "name", "negation"]
 
 _SCAN = re.compile(
-    rf"`(?P<code>[^`\s]{{2,80}})`|(?<![\w/])(?:(?P<url>{URL})|(?P<date>(?<![.:-]){DATE}))"
+    rf"`(?P<code>[^`\s]{{2,80}})`|(?<![\w/])(?P<place>{PLACE})|(?P<piece>(?<!\w){PIECE})|(?<![\w/])(?:(?P<url>{URL})|(?P<date>(?<![.:-]){DATE}))"
     rf"|(?<![\w.])(?P<number>{NUMBER})|(?P<word>{WORD})"
 )
 _LIST_NUMBER = re.compile(r"^[ \t]*(?:[-*+>][ \t]+)?(\d{1,3})[.)][ \t]", re.M)
@@ -37,7 +41,7 @@ _NAME_WORD = re.compile(r"@?[^\W\d_]+(?:['’-][^\W\d_]+)*")
 _CAMEL = re.compile(r"[a-z][A-Z]|[A-Z]{2}[a-z]")
 _DIGIT_AND_LETTER = re.compile(r"\d.*[^\W\d_]|[^\W\d_].*\d")
 _DOTTED = re.compile(r"\w{2,}(?:\.\w+)+|\w(?:\.\w+){0,3}\.\w{2,}(?:\.\w+)*|\d+(?:[.:]\d+){2,}")
-_FLAG = re.compile(r"--[A-Za-z][\w-]*(?:=\S+)?|-[A-Za-z]{1,2}")
+_FLAG = re.compile(r"--[A-Za-z][\w-]*(?:=\S+)?")
 _ASSIGNED = re.compile(r"\w=\S|\w::\w|\w->\w")
 _FIGURES = re.compile(r"\d+(?:[.:]\d+)?")
 _ORDINAL = re.compile(r"\d{1,4}(?:st|nd|rd|th|s|x)", re.I)
@@ -45,6 +49,9 @@ _ROOTED = re.compile(r"(?:~|\.{1,2})?/\w|[A-Za-z]:\\\w|~/|\.\.?/")
 _GROUPING = re.compile(r"(?<=\d)[_, ](?=\d{3}(?!\d))")
 _UNIT = re.compile(r"(?<=\d)[ -]?([^\W\d_]+|%|°\w?)$")
 _NOT_NAMES = frozenset("I I'm I'd I'll I've I’m I’d I’ll I’ve OK Ok Yes No Not The A TODO FIXME".split())
+_LISTED = re.compile(r"(?<!\S)(?:[-*+•◦‣–—>]|#{1,6}|\d{1,3}[.)]|[A-Za-z][.)]|=+|\[[ xX]\])[ \t]{1,3}$")
+_OPENED = re.compile(r"(?:\w: |\s[-–—] |(?<!\S)[\"“„‘'«(\[*_]{1,3})$")
+_LOOK_BEHIND = 12
 _POSSESSIVE = re.compile(r"['’]s?$")
 _ENOUGH_TO_TELL, _MOSTLY_CAPITALS = 8, 0.25
 """Where so many words have capitals (German, titles), one alone is no name."""
@@ -69,7 +76,7 @@ def spans(text: str) -> tuple[Span, ...]:
     numbering = {found.start(1) for found in _LIST_NUMBER.finditer(text)}
     found = [span for match in _SCAN.finditer(text) if match.start() not in numbering and (span := _span(match))]
     found += _names(text, found)
-    found += map(_negation, NEGATION.finditer(text))
+    found += filter(None, map(_negation, NEGATION.finditer(text)))
     return tuple(sorted(found, key=lambda span: (span.start, span.end)))
 
 
@@ -101,6 +108,8 @@ def _span(match: re.Match[str]) -> Span | None:
     group = match.lastgroup or ""
     start = match.start(group)
     text = match.group(group)
+    if group == "piece":
+        return None
     if group == "word":
         if text.isalpha() and text.islower():
             return None
@@ -119,6 +128,8 @@ def _kind(group: str, text: str) -> Kind | None:
             return "date"
         case "number":
             return "number"
+        case "place":
+            return "path"
         case "code":
             return _word_kind(text) or ("identifier" if any(map(str.isalnum, text)) else None)
         case _:
@@ -174,32 +185,49 @@ def _is_identifier(word: str) -> bool:
 
 
 def _names(text: str, found: Iterable[Span]) -> Iterator[Span]:
-    """Words with a capital that no sentence begins with, neighbours as one."""
+    """Words with a capital that nothing begins with, neighbours as one."""
     taken = [(span.start, span.end) for span in found]
     first = {start for start, _ in sentence_spans(text)}
-    words = [match for match in _NAME_WORD.finditer(text) if not _begins(text, match.start(), first)]
+    words = [match for match in _NAME_WORD.finditer(text) if not _begins(text, match, first)]
     capitals = [match for match in words if match.group()[0].isupper() and match.group() not in _NOT_NAMES]
     crowded = len(words) >= _ENOUGH_TO_TELL and len(capitals) > _MOSTLY_CAPITALS * len(words)
     for start, end in _outside(_joined(text, capitals), taken):
         name = _POSSESSIVE.sub("", text[start:end])
-        if " " in name or (len(name) > 1 and not crowded):
+        if " " in name or (len(name) > 1 and not crowded and not _says_nothing(text, name, end)):
             yield Span("name", start, start + len(name), name)
 
 
-def _negation(match: re.Match[str]) -> Span:
-    """With the words behind it, up to the last that says something."""
-    negator, *words = match.group().split(" ")
+def _says_nothing(text: str, name: str, end: int) -> bool:
+    """Whether a word is called in code, or holds sentences together ("What", "How")."""
+    return text[end : end + 1] == "(" or name.casefold() in IDLE
+
+
+def _negation(match: re.Match[str]) -> Span | None:
+    """With the words behind it, up to the last that says something; nothing where only kindness is denied."""
+    negator, *words = match.group().rstrip(".").split(" ")
     while len(words) > 1 and words[-1].lower() in FILLERS:
         words.pop()
     text = " ".join((negator, *words))
+    if _negation_key(text).removeprefix("not ") in PLEASANT_DENIALS:
+        return None
     return Span("negation", match.start(), match.start() + len(text), text)
 
 
-def _begins(text: str, place: int, first: set[int]) -> bool:
-    """Whether a sentence begins here, signs before it aside."""
+def _begins(text: str, word: re.Match[str], first: set[int]) -> bool:
+    """Whether a sentence begins here, signs and the mark of a list before it aside; or something that is said behind a
+    colon, a dash or an opening sign, which goes on in small letters."""
+    place = word.start()
+    if _OPENED.search(text, max(place - _LOOK_BEHIND, 0), place) and _goes_on(text[word.end() : word.end() + 2]):
+        return True
     while place not in first and place > 0 and not text[place - 1].isalnum() and text[place - 1] not in " \t\n":
         place -= 1
+    if place not in first and (marked := _LISTED.search(text, max(place - _LOOK_BEHIND, 0), place)):
+        place = marked.start()
     return place in first
+
+
+def _goes_on(behind: str) -> bool:
+    return behind[:1] == " " and (behind[1:].islower() or behind[1:].isdigit())
 
 
 def _joined(text: str, words: Iterable[re.Match[str]]) -> Iterator[tuple[int, int]]:
