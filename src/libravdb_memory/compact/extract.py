@@ -7,7 +7,8 @@ Greedily, while the price allows, take the sentence with the greatest
 with the worth of `judging`. Nearness and likeness are cosines, not below 0; the topic is what is given as such, or the
 centroid of the sentences, each weighed by what it states. Where some sentences have vectors, those without fill the
 room that is left by the others. Without any, all are equally near, and only news keeps the extract from saying a thing
-again. After the first, a sentence must bring two new words.
+again. After the first, a sentence must bring two new words, and of one that is said in passing or overruled (see
+`judging`) the upper bracket must be at least .2, however much room there is.
 
 Laws: the extract never costs more than its limit; its sentences are the turns' own, in their order, each turn on a line
 that says once who speaks (unless that alone would take more than a quarter of the limit), in quotation marks where it
@@ -36,6 +37,8 @@ if TYPE_CHECKING:
     from libravdb_memory.compact.preserve import Floats, Vector, Vectors
 
 REDUNDANCY, LEAST_NEW = 0.3, 2
+LEAST_ADDED = 0.2
+"""What is said in passing, or was overruled, must add after the first, however much room there is."""
 LEAST_WEIGHT = 1e-3
 """Of a sentence in the topic, so that there is one where nothing is stated."""
 ROUNDING = 2
@@ -137,7 +140,10 @@ def _picked(
     possible = prices <= limit
     picked: list[int] = []
     while possible.any():
-        value = (worth.of_all(likeness.nearness) - REDUNDANCY * likeness.redundancy) * factors
+        adds = worth.of_all(likeness.nearness) - REDUNDANCY * likeness.redundancy
+        if picked and not (possible := possible & ((adds >= LEAST_ADDED) | worth.lasting)).any():
+            break
+        value = adds * factors
         among = possible & first if (possible & first).any() else possible
         best = _best(np.where(among, np.round(value, 9), -np.inf), worth, factors)
         possible[best] = False

@@ -1,11 +1,12 @@
 """What sentences are worth by their words, and which of them are worth a vector.
 
-    worth = statement · currency
+    worth = statement · in passing · currency
             · (ln(1 + news / 12) + .2·nearness to the topic + .2·salience + .2·sign + .8·taken back)
 
 News is the sum, over the content words of a sentence that no taken sentence holds, of √(turns that say the word).
 Currency is 1 - .6·(how far a later sentence takes it back), and .4 of that where a text pretends that somebody else
-said it; sign and taken back are those of `changes`, and what tools return or a text pretends takes nothing back.
+said it. Sign and taken back are those of `changes`, what is said in passing is told by `routine`. What tools return or a
+text pretends takes nothing back.
 
 The shortlist holds the sentences that can be worth most for their tokens, as long as together they cost no more than
 three times what an extract may. A vector costs more than all the rest that is done for a sentence, and of a long talk
@@ -26,19 +27,21 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from libravdb_memory.compact.changes import changes, outdated, topics
+from libravdb_memory.compact.routine import MOST_IDLE, TOOLS, in_passing
 from libravdb_memory.compact.salience import content_words, salience, statement, words
 from libravdb_memory.compact.spans import folded
 from libravdb_memory.compact.views import names_of, speaks_for
 from libravdb_memory.tokens import TokenCounter
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from libravdb_memory.compact.preserve import Floats
 
 NEARNESS, SALIENCE = 0.2, 0.2
 CHANGE, TAKES_BACK, OUTDATED = 0.2, 0.8, 0.6
 PRETENDED = 0.4
 """Worth of what a text pretends that somebody else said."""
-TOOLS = frozenset(("tool", "function"))
 FULL_NEWS, PRICE_POWER = 12.0, 0.7
 SHORTLISTED = 3
 """Times the tokens of an extract that its shortlist may cost."""
@@ -71,10 +74,11 @@ class Judged:
         of_a_tool = np.array([each.speaker.casefold() in TOOLS for each in self.told], bool)
         self._signs = np.where(pretended | of_a_tool, 0.0, changes(self._texts, self._turns, self.content))
         self._topics = topics(self._texts, self.content)
-        self._stated: Floats = np.array(
-            [statement(*judged) for judged in zip(self._texts, said, self.content, strict=True)], float
-        )
-        self._stated *= np.where(pretended, PRETENDED, 1.0)
+        stated = [statement(*judged) for judged in zip(self._texts, said, self.content, strict=True)]
+        passing = [in_passing(each.text, each.speaker, own) for each, own in zip(self.told, self.content, strict=True)]
+        self._stated: Floats = np.array(stated, float)
+        self._stated *= np.where(pretended, PRETENDED, 1.0) * np.array(passing, float)
+        self.lasting: NDArray[np.bool_] = np.array(passing) > MOST_IDLE
         self.holders: dict[str, list[int]] = defaultdict(list)
         for number, content in enumerate(self.content):
             for word in content:
@@ -111,6 +115,7 @@ class Worth:
     def __init__(self, judged: Judged, rows: Floats | None) -> None:
         self._judged = judged
         self.stated, self._change = judged.current(rows)
+        self.lasting = judged.lasting
         self._texts = [each.text for each in judged.told]
         self._salience = np.ones(len(self._texts))
         self._unread = set(range(len(self._texts)))
