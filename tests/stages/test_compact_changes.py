@@ -66,6 +66,14 @@ def test_only_what_was_said_before_of_the_same_is_out_of_date() -> None:
     assert not same_turn.any()
 
 
+def test_a_sentence_takes_nothing_back_from_where_it_reaches_on() -> None:
+    topics = [frozenset(said.split()) for said in ("launch may", "launch june", "launch june")]
+    old, _ = outdated(np.array([0.0, 1.0, 1.0]), [0, 1, 2], topics, None, [0, 1, 1])
+    assert old.tolist() == [1.0, 0.0, 0.0]
+    old, _ = outdated(np.array([0.0, 1.0, 1.0]), [0, 1, 2], topics, None)
+    assert old.tolist() == [1.0, 1.0, 0.0]
+
+
 def test_vectors_tell_of_the_same_where_words_do_not() -> None:
     rows = np.array([[1.0, 0.0], [0.0, 1.0], [0.9, 0.1]])
     old, _ = outdated(np.array([0.0, 0.0, 1.0]), [0, 1, 2], [frozenset("a"), frozenset("b"), frozenset("c")], rows)

@@ -80,17 +80,23 @@ def topics(texts: Sequence[str], content: Sequence[frozenset[str]]) -> list[froz
 
 
 def outdated(
-    signs: Floats, turns: Sequence[int], topics: Sequence[frozenset[str]], rows: Floats | None
+    signs: Floats,
+    turns: Sequence[int],
+    topics: Sequence[frozenset[str]],
+    rows: Floats | None,
+    reach: Sequence[int] | None = None,
 ) -> tuple[Floats, Floats]:
-    """How much each sentence is out of date, and how much each takes back."""
+    """How much each sentence is out of date, and how much each takes back. `reach` is the turn from which on a sentence
+    takes nothing back, where that is not its own."""
     old, taken, order = np.zeros(len(turns)), np.zeros(len(turns)), np.array(turns)
+    until = order if reach is None else np.array(reach)
     index = _Index(topics)
     for number in map(int, np.flatnonzero(signs)[-MOST_CHANGES:]):
         goes_on = number > 0 and turns[number - 1] == turns[number] and signs[number - 1] > 0.0
         same = index.sameness(topics[number] | topics[number - 1] if goes_on else topics[number])
         if rows is not None:
             same = np.maximum(same, rows @ rows[number] >= SAME_DIRECTION)
-        strength = signs[number] * np.where(order < order[number], same, 0.0)
+        strength = signs[number] * np.where(order < until[number], same, 0.0)
         old = np.maximum(old, strength)
         taken[number] = strength.max(initial=0.0)
     return old, taken

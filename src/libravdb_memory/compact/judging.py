@@ -4,9 +4,10 @@
             · (ln(1 + news / 12) + .2·nearness to the topic + .2·salience + .2·sign + .8·taken back)
 
 News is the sum, over the content words of a sentence that no taken sentence holds, of √(turns that say the word).
-Currency is 1 - .6·(how far a later sentence takes it back), and .4 of that where a text pretends that somebody else
-said it. Sign and taken back are those of `changes`, what is said in passing is told by `routine`. What tools return or a
-text pretends takes nothing back.
+Currency is 1 - .6·(how far a later sentence takes it back), or .2 where an answer overrules it, and .4 of that where a
+text pretends that somebody else said it. Sign and taken back are those of `changes`, what is said in passing is told by
+`routine`; an answer that decides (see `answers`) takes back, and states .8 at least. What tools return or a text
+pretends takes nothing back.
 
 The shortlist holds the sentences that can be worth most for their tokens, as long as together they cost no more than
 three times what an extract may. A vector costs more than all the rest that is done for a sentence, and of a long talk
@@ -26,6 +27,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from libravdb_memory.compact.answers import answered, contrasts, echoes
 from libravdb_memory.compact.changes import changes, outdated, topics
 from libravdb_memory.compact.routine import MOST_IDLE, TOOLS, in_passing
 from libravdb_memory.compact.salience import content_words, salience, statement, words
@@ -39,7 +41,9 @@ if TYPE_CHECKING:
     from libravdb_memory.compact.preserve import Floats
 
 NEARNESS, SALIENCE = 0.2, 0.2
-CHANGE, TAKES_BACK, OUTDATED = 0.2, 0.8, 0.6
+CHANGE, TAKES_BACK, OUTDATED, OVERRULED = 0.2, 0.8, 0.6, 0.8
+BRIEF = 0.8
+"""What an answer that decides states at least, however short it is."""
 PRETENDED = 0.4
 """Worth of what a text pretends that somebody else said."""
 FULL_NEWS, PRICE_POWER = 12.0, 0.7
@@ -72,13 +76,17 @@ class Judged:
         speakers = names_of(each.speaker for each in sentences)
         pretended = np.array([speaks_for(text, speakers) for text in self._texts], bool)
         of_a_tool = np.array([each.speaker.casefold() in TOOLS for each in self.told], bool)
-        self._signs = np.where(pretended | of_a_tool, 0.0, changes(self._texts, self._turns, self.content))
+        signs = np.maximum(changes(self._texts, self._turns, self.content), [contrasts(each) for each in self.told])
+        self._signs = np.where(pretended | of_a_tool, 0.0, signs)
         self._topics = topics(self._texts, self.content)
+        self._decides, self._overruled = answered(self.told, self._signs)
+        self._decides = np.where(pretended, 0.0, self._decides)
+        self._reach = echoes(self.told, self._signs, self._decides)
         stated = [statement(*judged) for judged in zip(self._texts, said, self.content, strict=True)]
         passing = [in_passing(each.text, each.speaker, own) for each, own in zip(self.told, self.content, strict=True)]
-        self._stated: Floats = np.array(stated, float)
+        self._stated: Floats = np.maximum(np.array(stated, float), BRIEF * self._decides)
         self._stated *= np.where(pretended, PRETENDED, 1.0) * np.array(passing, float)
-        self.lasting: NDArray[np.bool_] = np.array(passing) > MOST_IDLE
+        self.lasting: NDArray[np.bool_] = (np.array(passing) > MOST_IDLE) & (self._overruled == 0.0)
         self.holders: dict[str, list[int]] = defaultdict(list)
         for number, content in enumerate(self.content):
             for word in content:
@@ -92,13 +100,16 @@ class Judged:
     def current(self, rows: Floats | None) -> tuple[Floats, Floats]:
         """What each sentence states that still holds, and what it is worth for what it changes. `rows` are vectors,
         zeros where there is none."""
-        old, taken = outdated(self._signs, self._turns, self._topics, rows)
-        return self._stated * (1.0 - OUTDATED * old), CHANGE * self._signs + TAKES_BACK * taken
+        old, taken = outdated(self._signs, self._turns, self._topics, rows, self._reach)
+        past = np.maximum(OUTDATED * old, OVERRULED * self._overruled)
+        taken = np.maximum(taken, self._decides)
+        return self._stated * (1.0 - past), CHANGE * self._signs + TAKES_BACK * taken
 
     def at_most(self) -> Floats:
         """No vector makes a sentence worth more than this."""
         stated, _ = self.current(None)
-        most: Floats = stated * (_log(self.news) + NEARNESS + SALIENCE + (CHANGE + TAKES_BACK) * self._signs)
+        change = CHANGE * self._signs + TAKES_BACK * np.maximum(self._signs, self._decides)
+        most: Floats = stated * (_log(self.news) + NEARNESS + SALIENCE + change)
         return most
 
     def shortlist(self, limit: int, counter: TokenCounter) -> list[int]:
