@@ -127,6 +127,18 @@ def test_a_bar_takes_any_numbers_and_ends_with_a_line(steps: list[tuple[int, int
     assert stream.getvalue().endswith(" s\n")
 
 
+def test_a_bar_without_a_total_says_what_it_counts() -> None:
+    stream, clock = io.StringIO(), Clock()
+    bar = ProgressBar("compacting", "summaries", stream, moving=True, clock=clock)
+    for done, told in ((0, "compacting: 0 summaries"), (1, "compacting: 1 summary"), (12, "compacting: 12 summaries")):
+        clock.now += 1.0
+        bar.update(done, 0)
+        assert last_drawn(stream) == told
+    clock.now += 3.0
+    bar.beat()
+    assert last_drawn(stream) == "compacting: 12 summaries  nothing new for 3 s"
+
+
 def test_a_bar_moves_on_a_terminal_and_only_there() -> None:
     for moving in (True, False):
         stream = io.StringIO()

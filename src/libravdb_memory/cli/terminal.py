@@ -235,12 +235,16 @@ class ProgressBar:
         """Without the bar, for which words that say why nothing moves leave no room."""
         if self._done is None:
             return f"{self._label} …"
-        return f"{self._label}: {self._done:,}" + (f"/{self._total:,}" if self._total > 0 else "")
+        return f"{self._label}: {self._done:,}/{self._total:,}" if self._total > 0 else self._count(self._done)
+
+    def _count(self, done: int) -> str:
+        """Where nobody knows of how many."""
+        return f"{self._label}: {_numbered(done, self._unit) if self._unit else f'{done:,}'}"
 
     def _picture(self, now: float) -> str:
         done = self._done or 0
         if self._total <= 0:
-            return f"{self._label}: {done:,}"
+            return self._count(done)
         share = min(done / self._total, 1.0)
         figures = f" {share:4.0%}  {done:,}/{self._total:,}{self._remaining(share, now)}"
         # A line that the terminal breaks cannot be taken back: the bar gives way to a narrow one.
