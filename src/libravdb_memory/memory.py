@@ -562,7 +562,7 @@ class Memory:
         self._refuse_closed()
         namespace = resolve_namespace(user, session, session_key=session_key, agent_id=agent_id)
         name = session_name(session)
-        self._tail_of(namespace, name)
+        self._tail_of(namespace, name, given_user(user))
         try:
             return self._compactor().compact(
                 namespace, name, _now_ms(), lambda: self._indexer.stopped, progress, rebuild=rebuild
@@ -595,7 +595,7 @@ class Memory:
         """A session as it stands: its summaries as trees, and the turns that nothing covers."""
         self._refuse_closed()
         namespace, name = resolve_namespace(user, session), session_name(session)
-        return lineage.history(self._store, namespace, name, self._tail_of(namespace, name))
+        return lineage.history(self._store, namespace, name, self._tail_of(namespace, name, given_user(user)))
 
     def guidance(
         self, *, user: str | None = None, session: str | None = None, limit: int = 200, after: str | None = None
@@ -784,11 +784,12 @@ class Memory:
         if self._indexer.stopped or self._owner != os.getpid():
             raise StoreClosedError(self._store.path)
 
-    def _tail_of(self, namespace: str, name: str) -> tuple[Record, ...]:
+    def _tail_of(self, namespace: str, name: str, user: str | None) -> tuple[Record, ...]:
         """The newest turns of a session. Raises NotFoundError where there are none."""
         tail = tail_of(self._store, self._counter, self._config.assembly, history_of(namespace), name)
         if not tail:
-            raise NotFoundError(name, f"the session {name!r} has no turns")
+            whose = f" of the user {user!r}" if user else ""
+            raise NotFoundError(name, f"the session {name!r}{whose} has no turns")
         return tail
 
     def _erased_turn(self, turn_id: str, user: str | None, session: str | None) -> Erasure:

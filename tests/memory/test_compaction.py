@@ -438,7 +438,7 @@ def test_summaries_and_their_edges_go_with_an_export(memory: Memory, hashed: Con
 
 
 def test_a_session_that_does_not_exist_is_not_compacted_in_silence(memory: Memory) -> None:
-    with pytest.raises(NotFoundError, match="the session 'nowhere' has no turns"):
+    with pytest.raises(NotFoundError, match="the session 'nowhere' of the user 'ada' has no turns"):
         memory.compact(user="ada", session="nowhere")
     with pytest.raises(NotFoundError):
         memory.compact(user="nobody", session="s", rebuild=True)
