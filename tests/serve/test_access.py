@@ -107,6 +107,23 @@ def test_what_is_about_the_whole_store_needs_full_access(ask: Call, name: str, p
     assert ask(name, params, OF_ADA)["error"]["code"] == DENIED
 
 
+def test_a_summary_of_another_looks_like_one_that_does_not_exist(call: Call, ask: Call) -> None:
+    def compacted(**where: str) -> str:
+        for number in range(120):
+            text = f"turn {number}: the deploy of service-{number} needs port {4000 + number} and a quiet evening"
+            call("ingest_message", **where, text=text)
+        call("memory_compact", **where)
+        summary: str = call("memory_history", **where)["entries"][0]["id"]
+        return summary
+
+    theirs, mine = compacted(userId="bob"), compacted()
+    of_nobody = Access("reader", frozenset({"session:default"}))
+    assert call("memory_expand", of_nobody, id=mine)["items"]
+    for access in (of_nobody, OF_ADA):
+        answers = [ask("memory_expand", {"id": wanted}, access)["error"] for wanted in (theirs, "nope")]
+        assert answers[0] == answers[1] and answers[0]["code"] == DENIED
+
+
 def test_a_receipt_of_another_looks_like_one_that_does_not_exist(call: Call, ask: Call) -> None:
     call("ingest_message", userId="bob", sessionId="s", text="secret of bob")
     receipt = call("assemble_context", userId="bob", sessionId="s", prompt="?")["receiptId"]

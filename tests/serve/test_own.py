@@ -186,6 +186,17 @@ def test_a_compacted_session_is_shown_and_expanded_to_the_exact_turns(call: Call
     assert call("memory_compact", **ADA)["reason"]
 
 
+def test_a_summary_is_expanded_by_its_id_alone(call: Call, ask: Call, service: Service) -> None:
+    talk(call, 120)
+    call("memory_compact", **ADA)
+    summary = call("memory_history", **ADA)["entries"][0]["id"]
+    below = call("memory_expand", **ADA, id=summary)
+    assert call("memory_expand", id=summary) == call("memory_expand", id=summary, userId=" ") == below
+    for whose in ({"userId": "bob"}, {"agentId": "ada"}, {"sessionId": ADA["sessionId"]}):
+        assert ask("memory_expand", {**whose, "id": summary})["error"]["code"] == -32001
+    assert "there is no summary 'nope'" in ask("memory_expand", {"id": "nope"})["error"]["message"]
+
+
 def test_the_rules_of_a_user_are_listed_with_why_they_are_kept(call: Call, ask: Call, service: Service) -> None:
     said = ["Never deploy on Fridays.", "From now on answer in metric units."]
     for number, text in enumerate(said):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import inspect
+import re
 import subprocess
 import sys
 from collections.abc import Sequence
@@ -117,3 +118,9 @@ def test_importing_a_client_imports_nothing_heavy() -> None:
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
+
+
+def test_every_verb_stands_in_the_table_of_the_guide() -> None:
+    guide = (Path(__file__).parents[3] / "docs" / "guide" / "client.md").read_text()
+    table = {name for line in guide.splitlines() if line.startswith("| `") for name in re.findall(r"`(\w+)", line)}
+    assert {VERBS.get(method.name, method.name) for method in METHODS} <= table

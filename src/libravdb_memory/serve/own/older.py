@@ -6,9 +6,10 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
+from libravdb_memory.namespaces import summarised_namespace_of
 from libravdb_memory.serve import epochs
 from libravdb_memory.serve.forms import compaction_form, expansion_form, history_form, object_form
-from libravdb_memory.serve.methods import Method, Result
+from libravdb_memory.serve.methods import EVERYTHING, Method, Result
 from libravdb_memory.serve.own.where import Where, own_reach
 from libravdb_memory.serve.results import summaries as results
 from libravdb_memory.serve.service import Service
@@ -38,11 +39,19 @@ def memory_history(service: Service, params: Where) -> Result:
     return history_form(service.memory.history(user=params.namespace, session=session))
 
 
+def reach_of_expand(service: Service, params: Expand) -> frozenset[str]:
+    """Where nobody is named, the summary may be anybody's: no scoped token learns whether there is one elsewhere."""
+    if params.names_anybody:
+        return own_reach(service, params)
+    owners = {summarised_namespace_of(record.collection) for record in service.store.find(params.id)}
+    return own_reach(service, params) if owners == {params.namespace} else EVERYTHING
+
+
 def memory_expand(service: Service, params: Expand) -> Result:
     return expansion_form(
         service.memory.expand(
             params.id,
-            user=params.namespace,
+            user=params.namespace if params.names_anybody else None,
             session=params.given_session,
             depth=params.depth,
             limit=params.limit,
@@ -77,8 +86,8 @@ METHODS: tuple[Method[Any], ...] = (
         "memory_expand",
         Expand,
         memory_expand,
-        "Read the exact turns below a summary.",
-        reach=own_reach,
+        "Read the exact turns below a summary: of the one who is named, or of anybody where the token reaches all.",
+        reach=reach_of_expand,
         result=results.Expansion,
     ),
     Method(

@@ -24,6 +24,12 @@ class Where:
         return resolve_namespace(self.user_id, self.session_id, session_key=self.session_key, agent_id=self.agent_id)
 
     @property
+    def names_anybody(self) -> bool:
+        """Whether the call says whose memory it is, by whatever stands for the user."""
+        named = (self.user_id, self.session_id, self.session_key, self.agent_id)
+        return any(name is not None and name.strip() for name in named)
+
+    @property
     def session(self) -> str:
         return session_name(self.session_id)
 
