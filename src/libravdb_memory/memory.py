@@ -70,7 +70,7 @@ from libravdb_memory.namespaces import (
     summarised_namespace_of,
 )
 from libravdb_memory.nimble import prompt
-from libravdb_memory.overflow import Overflow, OverflowState
+from libravdb_memory.overflow import AtWork, Overflow, OverflowState
 from libravdb_memory.portability import ImportReport, export_to, import_lines
 from libravdb_memory.recall import Recall
 from libravdb_memory.receipts import Receipt, ReceiptLog, Replay, WhyNot, why_not
@@ -117,8 +117,8 @@ class GateStatus:
 @dataclass(frozen=True, slots=True)
 class Status:
     """`searches_by_meaning` is False while the store waits to be re-embedded with the configured model. `compaction`
-    is what happens by itself in this process; `summariser` writes the summaries, where it can. `texts` are all records
-    that searches can find, `rules` those that are kept word by word."""
+    is what happens in this process, by itself or because it was asked for; `summariser` writes the summaries, where it
+    can. `texts` are all records that searches can find, `rules` those that are kept word by word."""
 
     path: str
     namespaces: int
@@ -681,7 +681,7 @@ class Memory:
             summaries=sum(info.count for info in collections if summarised_namespace_of(info.name) is not None),
             rules=sum(info.count for info in collections if guided_namespace_of(info.name) is not None),
             summariser=name_of(self._config.summary),
-            compaction=self._overflow.state,
+            compaction=self._compaction(),
             store=self._store.status(),
         )
 
@@ -756,6 +756,12 @@ class Memory:
                     self._indexer.notify,
                 )
             return self._made
+
+    def _compaction(self) -> OverflowState:
+        """What happens by itself, and what was asked for."""
+        state = self._overflow.state
+        sessions = () if self._made is None else tuple(AtWork(*name) for name in self._made.sessions)
+        return replace(state, running=state.running or bool(sessions), sessions=sessions)
 
     def _read_elsewhere(self, texts: Sequence[str]) -> Readings | None:
         """What is stored while something is compacted is embedded where that is done."""

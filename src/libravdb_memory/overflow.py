@@ -29,14 +29,24 @@ _LIVE_S = 10.0
 
 
 @dataclass(frozen=True, slots=True)
+class AtWork:
+    """A session that is being compacted. `user` is the namespace."""
+
+    user: str
+    session: str
+
+
+@dataclass(frozen=True, slots=True)
 class OverflowState:
-    """`waiting` sessions to look at, why the last compaction failed (None while they work), and why the last summary
-    that a model was wanted for is not its own."""
+    """`waiting` sessions to look at, whether anything is `running`, by itself or because it was asked for, why the last
+    compaction by itself failed (None while they work), why the last summary that a model was wanted for is not its own,
+    and the `sessions` that are compacted at this time: none while a compaction waits for embedding."""
 
     waiting: int
     running: bool
     failure: str | None
     model_failure: str | None = None
+    sessions: tuple[AtWork, ...] = ()
 
 
 class Overflow:

@@ -17,6 +17,7 @@ from libravdb_memory.cli.history_tree import ASCII
 from libravdb_memory.indexing import Indexer
 from libravdb_memory.model import Draft
 from libravdb_memory.namespaces import summaries_of
+from libravdb_memory.overflow import AtWork, OverflowState
 from libravdb_memory.store.protocol import Put
 from libravdb_memory.store.sqlite.store import SqliteStore
 
@@ -482,6 +483,24 @@ def test_status_counts_summaries(ada: Run) -> None:
     assert "2 summaries" in ada("status").out
     status = json.loads(ada("status", "--json").out)
     assert status["summaries"] == 2 and status["compaction"]["failure"] is None
+
+
+def test_status_names_the_sessions_that_are_compacted(ada: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    from libravdb_memory.memory import Memory
+
+    states = [
+        (OverflowState(0, True, None), "one session at work"),
+        (OverflowState(1, True, None, None, (AtWork("ada", "pl\nan"),)), "at work on pl⏎an of ada; 1 session waiting"),
+        (
+            OverflowState(0, True, None, None, tuple(AtWork("ada", name) for name in "abcde")),
+            "at work on a of ada, b of ada, c of ada and 2 more",
+        ),
+    ]
+    for state, words in states:
+        monkeypatch.setattr(Memory, "_compaction", lambda _, told=state: told)
+        assert f"0 summaries; {words}\n" in ada("status").out
+    form = json.loads(ada("status", "--json").out)["compaction"]
+    assert form["running"] and form["sessions"][0] == {"user": "ada", "session": "a"}
 
 
 def test_verify_checks_summaries(ada: Run) -> None:

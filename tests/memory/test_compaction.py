@@ -19,6 +19,7 @@ from libravdb_memory.lineage import Branch
 from libravdb_memory.memory import Memory
 from libravdb_memory.model import Turn
 from libravdb_memory.namespaces import guidance_of, summaries_of
+from libravdb_memory.overflow import AtWork, OverflowState
 from libravdb_memory.store.paging import every
 from libravdb_memory.store.protocol import Commit, Store, Write
 from libravdb_memory.summaries import Node
@@ -442,6 +443,15 @@ def test_a_session_that_does_not_exist_is_not_compacted_in_silence(memory: Memor
         memory.compact(user="ada", session="nowhere")
     with pytest.raises(NotFoundError):
         memory.compact(user="nobody", session="s", rebuild=True)
+
+
+def test_while_a_compaction_that_was_asked_for_runs_the_status_says_so_and_of_what(memory: Memory) -> None:
+    fill(memory, 60)
+    told: list[OverflowState] = []
+    memory.compact(user="ada", session="s", progress=lambda _, __: told.append(memory.status().compaction))
+    assert told and all(state.running and state.sessions == (AtWork("ada", "s"),) for state in told)
+    assert all(state.waiting == 0 and state.failure is None for state in told)
+    assert memory.status().compaction == OverflowState(0, False, None)
 
 
 def test_a_summariser_is_shown_markers_and_who_spoke(hashed: Config) -> None:

@@ -45,9 +45,9 @@ libravdb: [
 """
 DREAM = "{score=.82 recall=3 unique=2}"
 DIARY = f"## Deep sleep\n- Ada reviews every migration by hand. {DREAM}\n- no. {DREAM}\n"
-RARE = frozenset({"Problem", "Declined", "Extracts", "PassedOver"})
-"""What is told of a damaged store, of turns that no summary tells in less, and of a model that did not write summaries:
-they have tests of their own."""
+RARE = frozenset({"Problem", "Declined", "Extracts", "PassedOver", "SessionAtWork"})
+"""What is told of a damaged store, of turns that no summary tells in less, of a model that did not write summaries, and
+while they are made: they have tests of their own."""
 Schema: TypeAlias = Mapping[str, Any]
 
 
@@ -383,3 +383,19 @@ def test_what_is_told_of_a_model_that_is_not_there_does_too(hashed: Config) -> N
         told = told_by(memory, config, "memory_compact", **ADA)
     assert met("memory_compact", told) >= {"Extracts", "PassedOver"}
     assert [extracts["reason"] for extracts in told["extracts"]] == ["not ready"]
+
+
+def test_what_is_told_while_a_session_is_compacted_does_too(hashed: Config) -> None:
+    with Memory.open(config=hashed) as memory:
+        for number in range(60):
+            memory.ingest(said(number), user="ada", session="s1")
+        assert memory.wait(60, compaction=True)
+        told: list[Any] = []
+        memory.compact(
+            user="ada",
+            session="s1",
+            rebuild=True,
+            progress=lambda _, __: told.append(told_by(memory, hashed, "status")),
+        )
+    assert told and "SessionAtWork" in met("status", told[0])
+    assert told[0]["compaction"]["sessions"] == [ADA]

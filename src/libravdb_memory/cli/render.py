@@ -16,6 +16,7 @@ from libravdb_memory.cli.dates import local_time
 from libravdb_memory.doctor import Finding
 from libravdb_memory.memory import Status
 from libravdb_memory.model import Hit, Hits, Turn
+from libravdb_memory.overflow import AtWork
 from libravdb_memory.retrieve.query import phrases_of
 from libravdb_memory.store.protocol import Verification
 from libravdb_memory.wording import counted as counted
@@ -25,6 +26,7 @@ _INDENT = "    "
 _MAX_LINES = 6
 _UNSAFE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")
 _SUBJECT_WIDTH = 12
+_NAMED = 3
 _MARKS = {
     "ok": click.style("✓", fg="green"),
     "note": click.style("•", fg="yellow"),
@@ -169,10 +171,17 @@ def render_status(status: Status) -> str:
 def _compaction(status: Status) -> str:
     state, number = status.compaction, status.summaries
     notes = [f"{number:,} {'summary' if number == 1 else 'summaries'}"]
-    notes += ["one session at work"] if state.running else []
+    notes += [_at_work(state.sessions)] if state.running else []
     notes += [f"{counted(state.waiting, 'session')} waiting"] if state.waiting else []
     notes += [f"last failure: {harmless(state.failure)}"] if state.failure else []
     return "; ".join(notes)
+
+
+def _at_work(sessions: Sequence[AtWork]) -> str:
+    """What is compacted; before it begins only that something will be is known."""
+    named = ", ".join(in_one_line(f"{each.session} of {each.user}") for each in sessions[:_NAMED])
+    more = f" and {len(sessions) - _NAMED:,} more" if len(sessions) > _NAMED else ""
+    return f"at work on {named}{more}" if named else "one session at work"
 
 
 def _summaries(status: Status) -> str:

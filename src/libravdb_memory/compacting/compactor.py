@@ -74,6 +74,12 @@ class Compactor:
         """Whether anything is compacted at this time."""
         return bool(self._busy)
 
+    @property
+    def sessions(self) -> list[tuple[str, str]]:
+        """The namespace and the name of each that is compacted at this time."""
+        with self._free:
+            return sorted(self._busy)
+
     def read(self, texts: Sequence[str]) -> Readings | None:
         """While anything is compacted in a process that has the model loaded, and a while after: what that makes of
         texts; else None."""

@@ -173,7 +173,7 @@ class World:
             "indexing": {"pending": 0, "failure": None, "unembeddable": 0},
             "indexes": {"history:ada": "exact, 108 vectors", "history:bert": "exact, 24 vectors"},
             "model": {"label": "all-MiniLM-L6-v2, int8, bundled", "ready": True, "searchesByMeaning": True},
-            "compaction": {"waiting": 0, "running": False, "failure": None, "modelFailure": None},
+            "compaction": {"waiting": 0, "running": False, "failure": None, "modelFailure": None, "sessions": []},
             "latency": {
                 "boundsS": bounds,
                 "methods": [

@@ -52,13 +52,20 @@ class Model(TypedDict):
     searchesByMeaning: bool
 
 
+class SessionAtWork(TypedDict):
+    userId: str
+    sessionId: str
+
+
 class Compacting(TypedDict):
-    """What happens by itself. `modelFailure` says why the last summary that a model was wanted for is not its own."""
+    """By itself, or because it was asked for. `failure` is that of the last that happened by itself, `modelFailure`
+    says why the last summary that a model was wanted for is not its own, `sessions` are compacted at this time."""
 
     waiting: int
     running: bool
     failure: str | None
     modelFailure: str | None
+    sessions: list[SessionAtWork]
 
 
 class MethodLatency(TypedDict):
