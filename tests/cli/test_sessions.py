@@ -14,6 +14,7 @@ from typing import Any, TypeAlias
 import pytest
 
 from libravdb_memory.cli.history_tree import ASCII
+from libravdb_memory.compacting import CANCELLED, Compaction
 from libravdb_memory.indexing import Indexer
 from libravdb_memory.model import Draft
 from libravdb_memory.namespaces import summaries_of
@@ -250,11 +251,25 @@ def test_an_interrupted_compaction_says_what_is_there(ada: Run, monkeypatch: pyt
         patch.setattr(Memory, "compact", interrupted)
         result = ada("compact", "plan", "--user", "ada")
         anew = ada("compact", "plan", "--user", "ada", "--rebuild")
-    assert "a session that is not through keeps the summaries that it had\n" in anew.err
+    told = "keeps the summaries that it had until all are made anew; then the next compaction folds them\n"
+    assert f"a session {told}" in anew.err
     assert result.code == 130
     first, *rest = result.err.splitlines()
     assert first.startswith("compacting: stopped after")
     assert rest == ["0 summaries made; running it again goes on from there", "libravdb: interrupted"]
+
+
+def test_a_compaction_that_ended_early_is_not_told_to_have_nothing_to_do(
+    ada: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from libravdb_memory.memory import Memory
+
+    ended = Compaction("ada", "plan", reason=CANCELLED)
+    monkeypatch.setattr(Memory, "compact", lambda *_, **__: ended)
+    for arguments in (["plan"], ["--all"]):
+        result = ada("compact", *arguments, "--user", "ada")
+        assert result.code == 0 and CANCELLED in " ".join(result.out.split())
+        assert "nothing" not in result.out + result.err
 
 
 def test_no_command_on_sessions_makes_a_store(cli: Run, tmp_path: Path) -> None:

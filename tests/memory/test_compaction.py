@@ -22,7 +22,7 @@ from libravdb_memory.namespaces import guidance_of, summaries_of
 from libravdb_memory.overflow import AtWork, OverflowState
 from libravdb_memory.store.paging import every
 from libravdb_memory.store.protocol import Commit, Store, Write
-from libravdb_memory.summaries import Node
+from libravdb_memory.summaries import Node, node_of
 
 SMALL = CompactionSettings(cluster_target=4, trigger_tokens=0, fold_tokens=0)
 PLACES = ("harbour", "station", "museum", "market", "library", "garden", "bridge", "tower")
@@ -105,6 +105,39 @@ def test_a_rebuild_that_ends_early_leaves_every_summary_as_it_was(memory: Memory
     ended = memory._compactor().compact("ada", "s", 1, lambda: next(asked, True), rebuild=True)
     assert ended.reason == CANCELLED and not ended.summaries
     assert memory.history(user="ada", session="s") == before
+
+
+def test_a_rebuild_that_ends_early_while_it_folds_leaves_the_new_ones_and_the_next_compaction_folds_them(
+    hashed: Config,
+) -> None:
+    with Memory.open(config=replace(hashed, compaction=replace(SMALL, fold_tokens=300, fold_fan=3))) as memory:
+        fill(memory, 120)
+        before = memory.compact(user="ada", session="s")
+        assert len(before.folds) > 1
+        anew = memory._compactor().compact("ada", "s", 2, lambda: False, rebuild=True)
+        clusters, now = len(anew.summaries), 0
+
+        def look(done: int, _: int) -> None:
+            nonlocal now
+            now = done
+
+        ended = memory._compactor().compact("ada", "s", 3, lambda: now > clusters, look, rebuild=True)
+        assert ended.reason == CANCELLED and ended.summaries and 0 < len(ended.folds) < len(anew.folds)
+        nodes = [node_of(record) for record in every(memory.store, summaries_of("ada"))]
+        assert {node.compacted_at for node in nodes} == {3}
+        rest = memory.compact(user="ada", session="s")
+        assert not rest.summaries and len(rest.folds) + len(ended.folds) == len(anew.folds)
+        assert memory.verify().ok
+
+
+def test_progress_is_not_through_before_the_folding_is(hashed: Config) -> None:
+    with Memory.open(config=replace(hashed, compaction=replace(SMALL, fold_tokens=300, fold_fan=3))) as memory:
+        fill(memory, 120)
+        told: list[tuple[int, int]] = []
+        done = memory.compact(user="ada", session="s", progress=lambda *figures: told.append(figures))
+        made = len(done.summaries) + len(done.folds)
+        assert done.folds and told[-1] == (made, made)
+        assert [done for done, _ in told] == list(range(made + 1)) and all(done < total for done, total in told[:-1])
 
 
 def test_a_rebuild_puts_new_summaries_in_the_place_of_the_old_in_one_commit(

@@ -61,7 +61,6 @@ class Covering:
         self._contact = contact
         self._only_with_model = only_with_model
         self._declined: dict[tuple[str, ...], Declined] = {}
-        self._done = 0
         self._placed: list[tuple[int, Node]] = []
         self._summaries: tuple[Node, ...] = ()
         self.said: dict[str, NDArray[np.float32]] = {}
@@ -84,7 +83,6 @@ class Covering:
             again = self._planned()[0] if len(self._summaries) > before else []
             clusters = [records for records in again if not self._was_declined(records)]
         self.guidance += self._writing.swap()
-        self._job.tell(self._done, self._done)
 
     def declined(self) -> tuple[Declined, ...]:
         """Of what was declined in any round, that which stayed so."""
@@ -107,17 +105,16 @@ class Covering:
         return [[turns.records[place] for place in cluster.members] for cluster in planned.clusters], planned.declined
 
     def _cover_clusters(self, clusters: Sequence[Sequence[Record]]) -> None:
-        total = self._done + len(clusters)
         earlier = self._placed if self._writing.held_back else self._placed_roots()
         with self._preparing(clusters) as prepared:
             for number, records in enumerate(clusters):
                 if self._job.cancelled():
                     raise CallCancelledError("compaction")
-                self._job.tell(self._done, total)
+                self._job.tell(len(clusters) - number)
                 if number % _SHARE == 0:
                     next(prepared)
                 node = self._cover(records, [node for last, node in earlier if last < records[0].ref])
-                self._done += 1
+                self._job.steps.done += 1
                 if node is not None:
                     insort(earlier, (records[-1].ref, node), key=lambda placed: placed[0])
 

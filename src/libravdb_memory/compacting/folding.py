@@ -13,6 +13,7 @@ from libravdb_memory.compacting.making import Contact, Fold
 from libravdb_memory.compacting.parts import Parts
 from libravdb_memory.compacting.report import Declined
 from libravdb_memory.compacting.writing import Job, Writing
+from libravdb_memory.errors import CallCancelledError
 from libravdb_memory.excluding import OvertakenError
 from libravdb_memory.namespaces import history_of
 from libravdb_memory.store.protocol import Key
@@ -44,11 +45,16 @@ class Folding:
         self.declined: tuple[Declined, ...] = ()
 
     def run(self) -> None:
+        self._fold_all()
+        self._job.tell(0)
+
+    def _fold_all(self) -> None:
+        """Round after round, while there are too many. Raises CallCancelledError where that is given up."""
         declined: set[tuple[str, ...]] = set()
-        while not self._job.cancelled():
+        while (bound := self._parts.settings.fold_tokens) > 0:
+            self._refuse_cancelled()
             nodes = lineage.roots(self._parts.store, self._job.namespace, self._job.session)
-            tokens, bound = sum(node.tokens for node in nodes), self._parts.settings.fold_tokens
-            if bound <= 0 or tokens <= bound:
+            if (tokens := sum(node.tokens for node in nodes)) <= bound:
                 return
             runs = folds(self._roots(nodes), self._parts.settings)
             if not runs and len(nodes) > _SPARED:
@@ -58,9 +64,16 @@ class Folding:
             fresh = [ids for run in runs if (ids := tuple(root.id for root in run)) not in declined]
             if not fresh:
                 return
-            for ids in fresh:
+            for number, ids in enumerate(fresh):
+                self._refuse_cancelled()
+                self._job.tell(len(fresh) - number)
                 if not self._fold([by_id[node_id] for node_id in ids]):
                     declined.add(ids)
+                self._job.steps.done += 1
+
+    def _refuse_cancelled(self) -> None:
+        if self._job.cancelled():
+            raise CallCancelledError("compaction")
 
     def _roots(self, nodes: Sequence[Node]) -> list[Root]:
         """Each with whether uncovered turns lie between it and the one before."""

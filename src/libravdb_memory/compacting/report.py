@@ -9,7 +9,7 @@ from libravdb_memory.summaries import Node
 
 TRIVIAL = "trivial: one turn alone has no summary"
 OVERTAKEN = "something was erased or compacted meanwhile; the next compaction sees to it"
-CANCELLED = "ended before it was through"
+CANCELLED = "ended before it was through; what it has written stays, and the next compaction goes on from there"
 
 
 @dataclass(frozen=True, slots=True)

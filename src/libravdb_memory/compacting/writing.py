@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from libravdb_memory.compacting.parts import Parts
 from libravdb_memory.condensing import Cancelled, Condensed
@@ -22,6 +22,13 @@ from libravdb_memory.store.protocol import Commit, Expect, Key, Link, Progress, 
 from libravdb_memory.summaries import Node, draft_of
 
 
+@dataclass(slots=True)
+class Steps:
+    """How many clusters, of turns or of summaries, are through."""
+
+    done: int = 0
+
+
 @dataclass(frozen=True, slots=True)
 class Job:
     """One compaction of one session."""
@@ -31,10 +38,12 @@ class Job:
     now_ms: int
     cancelled: Cancelled
     progress: Progress | None = None
+    steps: Steps = field(default_factory=Steps)
 
-    def tell(self, done: int, total: int) -> None:
-        if self.progress is not None and total:
-            self.progress(done, total)
+    def tell(self, to_come: int) -> None:
+        """How many clusters are through, of those and the known ones `to_come`."""
+        if self.progress is not None and (total := self.steps.done + to_come):
+            self.progress(self.steps.done, total)
 
 
 class Writing:

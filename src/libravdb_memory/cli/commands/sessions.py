@@ -81,7 +81,7 @@ def _interrupted(memory: AnyMemory, before: int, rebuild: bool) -> str:
     if isinstance(memory, RemoteMemory):
         return "the daemon goes on with the session that it has begun"
     if rebuild:
-        return "a session that is not through keeps the summaries that it had"
+        return "a session keeps the summaries that it had until all are made anew; then the next compaction folds them"
     made = max(memory.status().summaries - before, 0)
     return f"{summaries(made)} made; running it again goes on from there"
 
