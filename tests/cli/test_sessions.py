@@ -19,6 +19,7 @@ from libravdb_memory.indexing import Indexer
 from libravdb_memory.model import Draft
 from libravdb_memory.namespaces import summaries_of
 from libravdb_memory.overflow import AtWork, OverflowState
+from libravdb_memory.serve.bridge.line import DaemonGoneError
 from libravdb_memory.store.protocol import Put
 from libravdb_memory.store.sqlite.store import SqliteStore
 
@@ -239,6 +240,29 @@ def test_an_interrupted_wait_for_embedding_keeps_every_turn_and_the_report(
     assert len(added.out.splitlines()) == 300
     compacted = cli("compact", "plan", "-u", "ada")
     assert compacted.code == 130 and "all is stored" in compacted.err and "plan" in compacted.out
+
+
+@pytest.mark.parametrize("failing", ["status", "wait"])
+def test_a_daemon_that_ends_while_summaries_are_embedded_leaves_a_success(
+    ada: Run, monkeypatch: pytest.MonkeyPatch, failing: str
+) -> None:
+    from libravdb_memory.memory import Memory
+
+    compact = Memory.compact
+
+    def compacting(memory: Memory, **how: Any) -> Compaction:
+        done = compact(memory, **how)
+        monkeypatch.setattr(Memory, failing, gone)
+        return done
+
+    def gone(*_: object, **__: object) -> None:
+        raise DaemonGoneError("the daemon (process 7) went away before it answered", "run the command again")
+
+    monkeypatch.setattr(Memory, "compact", compacting)
+    monkeypatch.setattr(Indexer, "_embed", lambda *_: 0)  # there is something to wait for
+    result = ada("compact", "plan", "--user", "ada")
+    assert result.code == 0 and "40 turns by 2 summaries" in result.out and "went away" not in result.err
+    assert "all is stored; the daemon has ended, and the rest is embedded when the store is opened next" in result.err
 
 
 def test_an_interrupted_compaction_says_what_is_there(ada: Run, monkeypatch: pytest.MonkeyPatch) -> None:

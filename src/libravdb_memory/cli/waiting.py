@@ -7,6 +7,8 @@ import click
 from libravdb_memory.cli.render import in_one_line
 from libravdb_memory.cli.terminal import Terminal, Wait
 from libravdb_memory.config import Config
+from libravdb_memory.errors import StoreClosedError
+from libravdb_memory.serve.bridge.line import DaemonGoneError
 from libravdb_memory.serve.bridge.remote import AnyMemory, RemoteMemory
 from libravdb_memory.store.protocol import Progress
 
@@ -14,16 +16,18 @@ _GLANCE_S = 0.1
 
 
 def wait_for_embedding(memory: AnyMemory, terminal: Terminal) -> None:
-    """Until what was stored can be found by meaning, or the engine fails; a failure is told, not raised, because
-    the turns are safe and are embedded the next time the store is opened."""
-    total = memory.status().indexing.pending
-    if total == 0:
-        return
+    """Until what was stored can be found by meaning, or the engine fails, or the daemon ends; that is told, not raised,
+    because all is stored and is embedded the next time the store is opened."""
     try:
+        if (total := memory.status().indexing.pending) == 0:
+            return
         with terminal.progress("embedding", "texts") as progress:
             _watch(memory, total, progress)
     except _Stalled as stalled:
         terminal.words(click.style(f"note: stored, but not embedded yet: {stalled}", fg="yellow"))
+    except (DaemonGoneError, StoreClosedError):
+        told = "note: all is stored; the daemon has ended, and the rest is embedded when the store is opened next"
+        terminal.words(click.style(told, fg="yellow"))
     except KeyboardInterrupt:
         goes_on = "the daemon goes on" if isinstance(memory, RemoteMemory) else "the next command goes on"
         terminal.words(f"all is stored; {goes_on} with the embedding")

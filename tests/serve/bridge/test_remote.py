@@ -28,7 +28,7 @@ from libravdb_memory.serve.access import ANYBODY, SAME_USER, Access, Token
 from libravdb_memory.serve.bridge.finding import find_daemon
 from libravdb_memory.serve.bridge.importing import import_through, parts_of
 from libravdb_memory.serve.bridge.keeping import MOST_RECORDS, Keeping
-from libravdb_memory.serve.bridge.line import DaemonFault, Line, raised
+from libravdb_memory.serve.bridge.line import DaemonFault, DaemonGoneError, Line, raised
 from libravdb_memory.serve.bridge.methods import Call, library
 from libravdb_memory.serve.bridge.remote import CALLS, RemoteKeeping, RemoteMemory, RemoteTending
 from libravdb_memory.serve.bridge.tending import Tending
@@ -134,7 +134,8 @@ def test_every_class_of_error_is_known_at_the_other_end() -> None:
 def test_a_fault_of_the_daemon_and_an_error_without_a_name_are_told_apart() -> None:
     fault = raised({"message": "internal error: KeyError", "data": {"kind": "internal"}})
     assert isinstance(fault, DaemonFault) and not isinstance(fault, LibraVDBError) and "KeyError" in str(fault)
-    assert type(raised({"message": "the daemon is stopping", "code": -32031})) is StoreError
+    assert type(raised({"message": "too much at once", "code": -32030})) is StoreError
+    assert type(raised({"message": "the daemon is stopping", "code": -32031})) is DaemonGoneError
 
 
 # ── a real daemon ────────────────────────────────────────────────────────────────────────────────────────────────
@@ -164,7 +165,7 @@ def test_a_value_of_the_library_comes_through_whole(line: Line, daemons: Daemons
 
 def test_a_daemon_that_goes_away_is_told(line: Line, daemons: Daemons) -> None:
     os.kill(line.peer.pid, 9)
-    with pytest.raises(StoreError, match=f"process {line.peer.pid}.*went away"):
+    with pytest.raises(DaemonGoneError, match=f"process {line.peer.pid}.*went away"):
         RemoteMemory(line).status()
 
 

@@ -14,11 +14,15 @@ from typing import Any, cast
 
 from libravdb_memory.errors import InvalidInputError, LibraVDBError, StoreError
 from libravdb_memory.identity import Json
-from libravdb_memory.serve.failures import INTERNAL, INVALID_PARAMS_PREFIX, kind_of
+from libravdb_memory.serve.failures import INTERNAL, INVALID_PARAMS_PREFIX, STOPPING, kind_of
 from libravdb_memory.serve.jsonrpc import encode_request
 from libravdb_memory.serve.settings import ServeSettings
 
 _LARGEST = ServeSettings().max_frame_mb << 20
+
+
+class DaemonGoneError(StoreError):
+    """The daemon ended, or is about to; the call may have been carried out."""
 
 
 class DaemonFault(Exception):
@@ -71,9 +75,9 @@ class Line:
             raise self._gone()
         return cast("dict[str, Any]", answer)
 
-    def _gone(self) -> StoreError:
+    def _gone(self) -> DaemonGoneError:
         told = f"the daemon (process {self.peer.pid}) went away before it answered"
-        return StoreError(told, "what it had acknowledged is on disk; run the command again")
+        return DaemonGoneError(told, "what it had acknowledged is on disk; run the command again")
 
 
 def raised(error: Mapping[str, Any]) -> Exception:
@@ -82,7 +86,8 @@ def raised(error: Mapping[str, Any]) -> Exception:
     facts = cast("dict[str, Any]", data) if isinstance(data, dict) else {}
     if facts.get("kind") == INTERNAL:
         return DaemonFault(f"the daemon failed with an {message}; 'libravdb daemon logs' has the rest")
-    kind = {kind_of(each): each for each in _every(LibraVDBError)}.get(str(facts.get("kind")), StoreError)
+    unnamed = DaemonGoneError if error.get("code") == STOPPING else StoreError
+    kind = {kind_of(each): each for each in _every(LibraVDBError)}.get(str(facts.get("kind")), unnamed)
     found = kind.__new__(kind)
     message = message.removeprefix(INVALID_PARAMS_PREFIX)
     LibraVDBError.__init__(found, message, str(facts.get("hint", "")))
