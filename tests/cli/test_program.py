@@ -349,6 +349,16 @@ def on_a_terminal(environment: dict[str, str], *arguments: str, typed: str = "")
     return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]), shown.decode()
 
 
+def test_a_long_question_is_broken_between_words(environment: dict[str, str], libravdb: Run) -> None:
+    session = "the-long-talk-about-the-move-of-the-northern-warehouse"
+    libravdb("add", "hello there", "--user", "priya", "--session", session)
+    code, shown = on_a_terminal(environment, "erase", "-u", "priya", "-s", session, typed="n\n")
+    assert code == 1
+    first, second = shown.splitlines()[-2:]  # what was typed ahead is shown before
+    assert first == "Erase 1 turn of 'priya', session"
+    assert second.startswith(f"'{session}' for good? [y/N]: ")
+
+
 def test_a_terminal_gets_colour_unless_it_said_no(environment: dict[str, str], libravdb: Run) -> None:
     libravdb("add", "hello there", "--user", "ada")
     coloured = {**environment, "TERM": "xterm"}

@@ -11,6 +11,7 @@ import json
 import os
 import shutil
 import sys
+import textwrap
 import threading
 import time
 from collections.abc import Callable, Generator
@@ -62,8 +63,9 @@ class Terminal:
         """Ask before something that cannot be taken back. Without a terminal nobody can answer: a usage error."""
         if not sys.stdin.isatty():
             raise click.UsageError(f"{question} There is no terminal to ask on; add --yes.")
+        asked = textwrap.fill(f"{question} [y/N]:", self.width - 2, break_on_hyphens=False)
         try:
-            if click.confirm(question, err=True):
+            if click.confirm(asked, show_default=False, prompt_suffix=" ", err=True):
                 return True
         except click.Abort:
             click.echo(err=True)  # the line of the question stands
