@@ -161,6 +161,28 @@ def test_a_session_without_turns_is_not_found_and_its_owner_is_named(ada: Run) -
     assert ada("compact", "--all", "--user", "nobody").code == 3
 
 
+def test_a_session_that_nobody_has_is_not_found_and_those_there_are_are_told(ada: Run) -> None:
+    assert ada("history", "nope", "--user", "ada").err.endswith(" has no turns; there is plan\n")
+    assert ada("history", "nope").err.endswith(" has no turns; there are sessions of --user ada\n")
+    assert ada("history", "nope", "--user", "bob").err.endswith("of the user 'bob' has no turns\n")
+    for session in "abcd":
+        ada("add", "hello", "--user", "ada", "--session", session)
+        ada("add", "hello", "--user", f"user {session}")
+    assert ada("history", "nope", "--user", "ada").err.endswith("; there are d, c, b and 2 more\n")
+    assert ada("compact", "nope").err.endswith(
+        "; there are sessions of --user ada, --user user a, --user user b and 2 more\n"
+    )
+
+
+def test_a_summary_of_another_user_is_not_expanded_but_told_whose_it_is(ada: Run) -> None:
+    whole = compacted(ada, "plan", "-u", "ada")[0]["summaries"][0]["id"]
+    for name in (whole, whole.removeprefix("summary:")[:8]):
+        for named in (["-u", "lou"], ["-u", "ada", "-s", "other"], ["-s", "other"]):
+            refused = ada("expand", name, *named)
+            assert refused.code == 3 and "is of the session 'plan' of --user ada, not of" in refused.err
+    assert "there is no summary" in ada("expand", "summary:0123456789", "-u", "lou").err
+
+
 @pytest.mark.parametrize(("arguments", "told"), [([], "or give --all"), (["plan", "--all"], "or give --all, not both")])
 def test_compact_wants_a_session_or_all(ada: Run, arguments: list[str], told: str) -> None:
     result = ada("compact", *arguments)

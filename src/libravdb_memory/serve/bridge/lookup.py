@@ -25,6 +25,7 @@ from libravdb_memory.store.protocol import Equals, Store
 from libravdb_memory.summaries import Node, is_summary, node_of
 
 LEAST_PREFIX = 6
+_NAMED = 3
 _KIND = "summary:"
 
 
@@ -55,8 +56,20 @@ def named_session(store: Store, user: str | None, session: str) -> SessionName:
         return named
     others = [owner for owner in _owners(store) if _has_turns(store, SessionName(owner, named.session))]
     whose = f" of the user {user.strip()!r}" if user is not None and given_user(user) else ""
-    known = f"; one of that name belongs to --user {others[0]}" if others else ""
-    raise NotFoundError(named.session, f"the session {named.session!r}{whose} has no turns{known}")
+    known = f"one of that name belongs to --user {others[0]}" if others else _sessions_there(store, user)
+    raise NotFoundError(named.session, f"the session {named.session!r}{whose} has no turns{known and f'; {known}'}")
+
+
+def _sessions_there(store: Store, user: str | None) -> str:
+    """Which the user has, if one is named; else who has any."""
+    if given_user(user):
+        page = store.groups(history_of(resolve_namespace(user)), limit=_NAMED)
+        kind, names, total = "", [group.name for group in page.groups], page.total
+    else:
+        owners = list(_owners(store))
+        kind, names, total = "sessions of ", [f"--user {owner}" for owner in owners[:_NAMED]], len(owners)
+    more = f" and {total - len(names):,} more" if total > len(names) else ""
+    return f"there {'is' if total == 1 and not kind else 'are'} {kind}{', '.join(names)}{more}" if names else ""
 
 
 def named_summary(store: Store, given: str, user: str | None, session: str | None) -> Node:
@@ -68,6 +81,10 @@ def named_summary(store: Store, given: str, user: str | None, session: str | Non
         raise NotFoundError(name, f"{name!r} is a turn, not a summary; 'libravdb get {name}' shows it")
     if not found and len(own_part(name)) < LEAST_PREFIX:
         raise InvalidInputError("summary", f"{given!r} is too short: give at least {LEAST_PREFIX} characters of the id")
+    if not found and (elsewhere := _summaries_named(store, name, _summarised(store), None)):
+        other = elsewhere[0]
+        told = f"the summary {name!r} is of the session {other.session!r} of --user {other.namespace}"
+        raise NotFoundError(name, f"{told}, not of the one that is named")
     if not found:
         raise NotFoundError(name, f"there is no summary {name!r}; 'libravdb history SESSION' lists those of a session")
     if len(found) > 1:
