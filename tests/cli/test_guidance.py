@@ -110,9 +110,22 @@ def test_rules_come_in_pages(ada: Run) -> None:
 def test_where_there_are_none_it_says_whose_there_are(ada: Run) -> None:
     assert ada("guidance").code == 0
     assert "no rules are kept; there are some of --user ada" in ada("guidance").err
+    said = lines("plan").replace(RULES["t6"], "Build 6 failed.").replace(RULES["t12"], "Build 12 failed.")
+    ada("add", "--jsonl", "-", "--user", "bob", stdin=said)
+    told = "no rules are kept yet: they are found when turns are compacted, which 'libravdb compact "
+    assert ada("guidance", "--user", "bob").err == f"{told}--all --user bob' does\n"
+    assert ada("guidance", "--user", "bob", "--session", "plan").err == f"{told}plan --user bob' does\n"
+    ada("compact", "--all", "--user", "bob")
     assert ada("guidance", "--user", "bob").err == "no rules are kept\n"
     forgotten = ada("guidance", "--session", "plan")
     assert forgotten.code == 3 and "belongs to --user ada" in forgotten.err
+
+
+def test_the_rules_of_a_user_without_turns_are_an_error_as_compacting_them_is(ada: Run) -> None:
+    for arguments in ((), ("--json",)):
+        refused, same = ada("guidance", "-u", "nobody", *arguments), ada("compact", "--all", "-u", "nobody", *arguments)
+        assert (refused.code, refused.out, refused.err) == (3, "", same.err)
+        assert "the user 'nobody' has no turns" in refused.err
 
 
 def test_the_id_of_a_rule_leads_to_its_turn(ada: Run) -> None:

@@ -21,10 +21,10 @@ def render_guidance(page: Guidance, width: int) -> str:
     return "\n\n".join(_rule(rule, shown, width) for rule in page.rules)
 
 
-def guidance_words(page: Guidance, whose: Sequence[str], limit: int, others: str, again: Callable[..., str]) -> str:
-    """How many are shown, and how to go on; where there are none, whose there are."""
+def guidance_words(page: Guidance, whose: Sequence[str], limit: int, none: str, again: Callable[..., str]) -> str:
+    """How many are shown, and how to go on; where there are none, the words `none`."""
     if not page.rules:
-        return f"no rules are kept{f'; there are some of {others}' if others else ''}"
+        return none
     some = f"{len(page.rules):,} of " if len(page.rules) < page.total else ""
     told = f"\n{some}{counted(page.total, 'rule')}; a wrong one goes with its turn: {again('erase', 'TURN', *whose)}"
     if page.cursor is None:

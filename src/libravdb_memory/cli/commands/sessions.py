@@ -26,7 +26,7 @@ from libravdb_memory.cli.owners import as_options, owners_of
 from libravdb_memory.cli.waiting import wait_for_embedding, wait_for_summaries
 from libravdb_memory.compacting import Compaction
 from libravdb_memory.model import Turn
-from libravdb_memory.namespaces import guided_namespace_of
+from libravdb_memory.namespaces import given_user, guided_namespace_of, session_name
 from libravdb_memory.serve.bridge.lookup import SessionName
 from libravdb_memory.serve.bridge.remote import AnyMemory, RemoteMemory
 from libravdb_memory.summaries import Node
@@ -206,12 +206,27 @@ def guidance(invocation: Invocation, user: str | None, session: str | None, limi
         others = owners_of(store, guided_namespace_of, user)
     with invocation.open_memory() as memory:
         page = memory.guidance(user=user, session=session, limit=limit, after=after)
+    uncompacted = "" if page.rules else _uncompacted(invocation, user, session)
     terminal = invocation.terminal
     if invocation.as_json:
         terminal.json(asdict(page))
     elif page.rules:
         terminal.data(render_guidance(page, terminal.width))
-    terminal.words(guidance_words(page, as_options(user, session), limit, others, invocation.again))
+    none = f"{uncompacted or 'no rules are kept'}{f'; there are some of {others}' if others else ''}"
+    terminal.words(guidance_words(page, as_options(user, session), limit, none, invocation.again))
+
+
+def _uncompacted(invocation: Invocation, user: str | None, session: str | None) -> str:
+    """That no rule can have been found yet, where it is so. Raises NotFoundError for a user without turns."""
+    with invocation.open_store() as store:
+        found = store.census(user, session)
+        if given_user(user) and not found.turns:
+            store.sessions(user)  # says so
+    if found.summaries or not found.turns:
+        return ""
+    what = ["--all"] if session is None and given_user(user) else [session_name(session)]
+    compacting = invocation.again("compact", *what, *as_options(user, None))
+    return f"no rules are kept yet: they are found when turns are compacted, which '{compacting}' does"
 
 
 COMMANDS = {"compact": compact, "history": history, "expand": expand, "guidance": guidance}
