@@ -1,7 +1,8 @@
 """Erasing for good: turns, and everything that was made from them.
 
 Laws: with a turn go the summaries above it, those that a model wrote while it was shown one of these, the guidance
-taken from it, the copies that hosts made of it, and every receipt that quotes it. With a session or a user go the notes
+taken from it and what is kept only because it took back that, the copies that hosts made of it, and every receipt that
+quotes it. With a session or a user go the notes
 that name them; nothing of another namespace goes. The other turns below such a summary are uncovered again, and the
 next compaction covers them. What is being made meanwhile from the erased words is never written.
 """
@@ -25,7 +26,7 @@ from libravdb_memory.namespaces import (
     summarised_namespace_of,
 )
 from libravdb_memory.receipts import ReceiptLog
-from libravdb_memory.shards import shard_key
+from libravdb_memory.shards import Aftermath, aftermath, shard_key
 from libravdb_memory.store.paging import every
 from libravdb_memory.store.protocol import Equals, Erasure, Key, Selection, Store
 from libravdb_memory.summaries import Node, node_of
@@ -42,10 +43,12 @@ class _Doomed:
 
 @dataclass(frozen=True, slots=True)
 class Derived:
-    """What was made from a turn: the summaries above it and those told of them, and the rule taken from it."""
+    """What was made from a turn: the summaries above it and those told of them, and the rule taken from it; and what
+    becomes of other rules without it."""
 
     summaries: tuple[Record, ...]
     rules: tuple[Record, ...]
+    aftermath: Aftermath
 
 
 def derived_from(store: Store, record: Record) -> Derived:
@@ -54,7 +57,8 @@ def derived_from(store: Store, record: Record) -> Derived:
     above |= _told_of(store, namespace, record.group, above)
     rule = store.get(shard_key(namespace, record.group, record.id))
     summaries = (store.get(key) for key in sorted(above, key=lambda key: key.id))
-    return Derived(tuple(found for found in summaries if found is not None), () if rule is None else (rule,))
+    left = aftermath(store, namespace, lambda *turn: turn == (record.group, record.id))
+    return Derived(tuple(found for found in summaries if found is not None), () if rule is None else (rule,), left)
 
 
 class Forgetting:
@@ -92,9 +96,10 @@ class Forgetting:
             said = self._said(collections, Equals("group", session))
             groups = tuple((collection, session) for collection in collections)
             copied = map(_key, copies_of_session(self._store, namespace, session))
+            pointless = map(_key, aftermath(self._store, namespace, lambda name, _: name == session).pointless)
             named = notes.of_session(self._store, namespace, session)
             sessions.forget_where_shared(self._store, namespace, [session])
-            return self._erase(_Doomed(Selection((*copied, *named), groups), tuple(said)), notes=len(named))
+            return self._erase(_Doomed(Selection((*copied, *pointless, *named), groups), tuple(said)), notes=len(named))
 
     def namespace(self, namespace: str) -> Erasure:
         made = (summaries_of(namespace), guidance_of(namespace), states_of(namespace), dreams_of(namespace))
@@ -111,7 +116,7 @@ class Forgetting:
         said = (found.text for found in (record, *derived.rules, *derived.summaries))
         namespace = namespace_of(record.collection) or ""
         copied = copies_of_turn(self._store, namespace, record.group, record.id)
-        keys = map(_key, (record, *derived.summaries, *copied))
+        keys = map(_key, (record, *derived.summaries, *copied, *derived.aftermath.pointless))
         shard = shard_key(namespace, record.group, record.id)
         return _Doomed(Selection(keys=(shard, *keys)), tuple(said))
 

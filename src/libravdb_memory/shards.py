@@ -1,20 +1,22 @@
 """A rule of a conversation as it is kept: word by word, at an address that follows from its turn's; and read again.
 
 What takes back another rule says which by a mark, from which nobody can tell the address of a rule that was erased. To
-who reads it, the mark is told as the id of that rule while it is kept, and not at all when it is not.
+who reads it, the mark is told as the id of that rule while it is kept, and not at all when it is not. What is kept for
+taking back alone goes when nothing is left that it takes back.
 """
 
 from __future__ import annotations
 
 import hashlib
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from libravdb_memory.identity import Json
 from libravdb_memory.model import Draft, Record
-from libravdb_memory.namespaces import guidance_of, guided_namespace_of
+from libravdb_memory.namespaces import guidance_of, guided_namespace_of, history_of
+from libravdb_memory.store.paging import every
 from libravdb_memory.store.protocol import Equals, Key, Store
 
 if TYPE_CHECKING:
@@ -24,6 +26,9 @@ EVERY_ANSWER = "for_every_answer"
 """Metadata of a rule that applies whatever a question is about."""
 TAKES_BACK = "takes_back"
 """Metadata of what takes back other rules: their marks."""
+
+ONLY_TAKES_BACK: Reason = "takes back a rule"
+"""Why that is kept which would not be for its own words."""
 
 _NEIGHBOURS = 1000
 """The newest rules of a namespace, among which those are looked for that take back one another."""
@@ -99,6 +104,44 @@ def taken_back_by(record: Record) -> frozenset[str]:
 
 def _begin(session: str) -> str:
     return f"guidance:{session}:"
+
+
+# ── when turns are erased ────────────────────────────────────────────────────────────────────────────────────────
+
+
+@dataclass(frozen=True, slots=True)
+class Aftermath:
+    """What becomes of other rules when turns go: those that are `pointless`, because they only took back what goes, and
+    those that are `standing` again, because nothing that stays takes them back."""
+
+    pointless: tuple[Record, ...] = ()
+    standing: tuple[Record, ...] = ()
+
+
+def aftermath(store: Store, namespace: str, goes: Callable[[str, str], bool]) -> Aftermath:
+    """Where the turns go of which `goes` says so, by session and id. What takes back a turn that stays keeps its point,
+    also where that turn's rule is not kept."""
+    rules = list(every(store, guidance_of(namespace)))
+    gone = [rule for rule in rules if goes(rule.group, rule_of(rule).turn)]
+    lost = {mark_of(rule.id) for rule in gone}
+    stay = {rule.ref: rule for rule in rules} if lost else {}
+    for rule in gone:
+        del stay[rule.ref]
+    pointless: list[Record] = []
+    for rule in tuple(stay.values()):
+        meant = taken_back_by(rule)
+        if rule_of(rule).reason == ONLY_TAKES_BACK and not lost.isdisjoint(meant):
+            others = meant - lost
+            if not others or others.isdisjoint(_marks_that_stay(store, namespace, goes)):
+                pointless.append(stay.pop(rule.ref))
+    freed = {mark for rule in gone for mark in taken_back_by(rule)}
+    bound = {mark for rule in stay.values() for mark in taken_back_by(rule)}
+    return Aftermath(tuple(pointless), tuple(each for each in stay.values() if mark_of(each.id) in freed - bound))
+
+
+def _marks_that_stay(store: Store, namespace: str, goes: Callable[[str, str], bool]) -> set[str]:
+    turns = every(store, history_of(namespace))
+    return {rule_mark(turn) for turn in turns if not goes(turn.group, turn.id)}
 
 
 # ── read again ───────────────────────────────────────────────────────────────────────────────────────────────────

@@ -150,6 +150,38 @@ def test_a_rule_goes_with_its_turn(ada: Run) -> None:
     assert [rule["turn"] for rule in listed(ada, "-u", "ada", "-s", "plan")] == ["t12"]
 
 
+def test_erasing_says_what_becomes_of_the_rules_of_other_turns(ada: Run) -> None:
+    for session in ("plan", "ops"):
+        ada("erase", "t12", "-u", "ada", "-s", session, "--yes")
+    said = lines("new").replace('"id": "t', '"id": "u').replace(RULES["t12"], "Build 12 failed.")
+    change = "Forget the migration tests, a merge is fine."
+    ada("add", "--jsonl", "-", "--user", "ada", stdin=said.replace(RULES["t6"], change))
+    ada("compact", "--all", "-u", "ada")
+    assert {rule["turn"]: rule["takes_back"] for rule in listed(ada, "-u", "ada")} == {
+        "t6": [],
+        "u6": ["guidance:plan:t6", "guidance:ops:t6"],
+    }
+    asked = " ".join(ada("erase", "u6", "-u", "ada").err.split())
+    assert "The rules of t6 of plan, t6 of ops stand again. Erase this turn, and 1 summary and 1 rule made" in asked
+    one = ada("erase", "t6", "-u", "ada", "-s", "ops", "--yes")
+    assert one.code == 0 and one.err == "erased 1 turn, with 1 summary and 1 rule made from it\n"
+    asked = " ".join(ada("erase", "t6", "-u", "ada").err.split())
+    assert "The rule of u6 of new only takes back what is erased and goes too; its turn stays. Erase this turn" in asked
+    told = json.loads(ada("erase", "u6", "-u", "ada", "--yes", "--json").out)
+    assert told["standing"] == [{"turn": "t6", "session": "plan"}] and told["pointless"] == []
+    ada("add", change, "-u", "ada", "-s", "plan", "--id", "w6")
+    ada("add", "--jsonl", "-", "--user", "ada", stdin=said.replace('"id": "u', '"id": "x').replace("new", "plan"))
+    ada("compact", "--all", "-u", "ada")
+    asked = " ".join(ada("erase", "w6", "-u", "ada").err.split())
+    assert "The rule of t6 stands again. Erase this turn" in asked
+    whole = " ".join(ada("erase", "-u", "ada", "-s", "plan").err.split())
+    assert "stands" not in whole and "goes too" not in whole
+    last = ada("erase", "t6", "-u", "ada", "--yes")
+    assert "\nthe rule of w6 only took back what was erased and is gone too; its turn stays\n" in last.err
+    assert "w6" not in {rule["turn"] for rule in listed(ada, "-u", "ada")}
+    assert ada("verify").code == 0
+
+
 def test_a_rule_cannot_write_to_the_terminal(ada: Run) -> None:
     turn = {"text": "Always say\u001b[2J hello first.", "session": "evil", "id": "x\ny", "role": "user"}
     ada("add", "--jsonl", "-", "--user", "eve", stdin=json.dumps(turn) + "\n" + lines("evil"))

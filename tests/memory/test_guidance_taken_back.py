@@ -15,13 +15,15 @@ from libravdb_memory.compact.settings import CompactionSettings
 from libravdb_memory.elevating import Elevation
 from libravdb_memory.engines.hashed import HashedEmbedder
 from libravdb_memory.errors import ModelUnavailableError
+from libravdb_memory.forgetting import derived_from
 from libravdb_memory.model import Record
-from libravdb_memory.namespaces import guidance_of
+from libravdb_memory.namespaces import guidance_of, history_of
 from libravdb_memory.shards import mark_of, taken_back_by
 from libravdb_memory.store.paging import every
 from libravdb_memory.tokens import EstimatingCounter
 
 RULE, CHANGE = "Always use tabs in the parser.", "Forget the tabs in the parser, spaces are fine."
+NEW_RULE = "From now on use spaces in the parser, forget the tabs."
 OTHER = "Finance changed their minds: the invoices go out on the 15th."
 
 
@@ -144,20 +146,20 @@ def test_a_list_of_rules_tells_which_takes_back_which(memory: Memory, live: Call
 
 def test_a_list_of_rules_does_not_name_one_that_was_erased(memory: Memory) -> None:
     memory.ingest(RULE, user="ada", session="s", id="the-secret-name")
-    talk(memory, "s", OTHER, CHANGE)
+    talk(memory, "s", OTHER, NEW_RULE)
     memory.compact(user="ada", session="s")
     assert memory.guidance(user="ada").rules[1].takes_back
     memory.erase("the-secret-name", user="ada", session="s")
     page = memory.guidance(user="ada")
     [change] = page.rules
-    assert (change.reason, change.takes_back, page.total) == ("takes back a rule", (), 1)
+    assert (change.reason, change.takes_back, page.total) == ("rule", (), 1)
 
 
 def test_rules_of_others_are_neither_counted_nor_named(memory: Memory) -> None:
     for user in ("ada", "adam"):
         memory.ingest(RULE, user=user, session="s", id="rule")
         memory.ingest(OTHER, user=user, session="s")
-        memory.ingest(CHANGE, user=user, session="s", id="change")
+        memory.ingest(NEW_RULE, user=user, session="s", id="change")
         for number in range(12):
             memory.ingest(f"The tests of module {number} pass.", user=user, session="s", role="assistant")
         memory.compact(user=user, session="s")
@@ -169,12 +171,108 @@ def test_rules_of_others_are_neither_counted_nor_named(memory: Memory) -> None:
 
 def test_who_takes_back_a_rule_that_was_erased_does_not_tell_which_it_was(memory: Memory) -> None:
     memory.ingest(RULE, user="ada", session="s", id="the-secret-name")
-    talk(memory, "s", OTHER, CHANGE)
+    talk(memory, "s", OTHER, NEW_RULE)
     memory.compact(user="ada", session="s")
     memory.erase("the-secret-name", user="ada", session="s")
     [change] = every(memory._store, guidance_of("ada"))
-    assert change.text == CHANGE and "secret" not in str(change)
+    assert change.text == NEW_RULE and taken_back_by(change) and "secret" not in str(change)
     assert memory.verify().ok
+
+
+# ── one of the two is erased ─────────────────────────────────────────────────────────────────────────────────────
+
+
+def turn_saying(memory: Memory, text: str) -> Record:
+    return next(record for record in every(memory._store, history_of("ada")) if record.text == text)
+
+
+def erase(memory: Memory, text: str) -> None:
+    turn = turn_saying(memory, text)
+    memory.erase(turn.id, user="ada", session=turn.group)
+
+
+def erase_the_turn_of_the_rule(memory: Memory) -> None:
+    erase(memory, RULE)
+
+
+def erase_the_session_of_the_rule(memory: Memory) -> None:
+    memory.erase(user="ada", session="s")
+
+
+@pytest.mark.parametrize(
+    ("live", "erasing"),
+    [
+        (in_one_session, erase_the_turn_of_the_rule),
+        (in_a_later_compaction, erase_the_turn_of_the_rule),
+        (in_another_session, erase_the_turn_of_the_rule),
+        (in_another_session, erase_the_session_of_the_rule),
+    ],
+)
+def test_what_only_takes_back_a_rule_goes_with_it_and_its_turn_stays(
+    memory: Memory, live: Callable[[Memory], None], erasing: Callable[[Memory], None]
+) -> None:
+    live(memory)
+    change = turn_saying(memory, CHANGE)
+    erasing(memory)
+    assert kept(memory) == {} and turn_saying(memory, CHANGE) == change
+    assert memory.verify().ok
+    for rebuild in (False, True):
+        talk(memory, change.group, OTHER)
+        memory.compact(user="ada", session=change.group, rebuild=rebuild)
+        assert kept(memory) == {}, "it does not come back"
+    assert memory.wait(60)
+    assert RULE not in memory.context("Write the parser.", user="ada", session="new", budget=4000).text
+
+
+def test_what_takes_back_another_rule_too_stays_until_that_goes(memory: Memory) -> None:
+    second = "Never use spaces in the parser, tabs only."
+    talk(memory, "s", RULE, second, OTHER, CHANGE)
+    memory.compact(user="ada", session="s")
+    assert kept(memory) == {RULE: "rule", second: "rule", CHANGE: "takes back a rule"}
+    erase(memory, RULE)
+    memory.compact(user="ada", session="s")
+    assert set(kept(memory)) == {second, CHANGE}
+    erase(memory, second)
+    assert kept(memory) == {}
+
+
+def test_what_takes_back_a_rule_that_is_gone_stays_while_the_turn_of_that_may_be_recalled(memory: Memory) -> None:
+    second = "Never use spaces in the parser, tabs only."
+    talk(memory, "s", RULE, second, OTHER, CHANGE)
+    memory.compact(user="ada", session="s")
+    [rule] = [record for record in every(memory._store, guidance_of("ada")) if record.text == second]
+    memory.erase_beside(rule)
+    erase(memory, RULE)
+    assert set(kept(memory)) == {CHANGE}
+    assert memory.verify().ok
+
+
+def test_what_was_kept_for_its_own_words_stays_without_the_rule_that_it_takes_back(memory: Memory) -> None:
+    talk(memory, "s", RULE, NEW_RULE, OTHER)
+    memory.compact(user="ada", session="s")
+    erase(memory, RULE)
+    assert kept(memory) == {NEW_RULE: "rule"}
+
+
+@pytest.mark.parametrize("live", [in_one_session, in_another_session])
+def test_a_rule_stands_again_once_nothing_takes_it_back(memory: Memory, live: Callable[[Memory], None]) -> None:
+    live(memory)
+    turn, change = turn_saying(memory, RULE), turn_saying(memory, CHANGE)
+    session = change.group
+    assert [each.text for each in derived_from(memory._store, change).aftermath.standing] == [RULE]
+    erase(memory, CHANGE)
+    assert kept(memory) == {RULE: "rule"} and turn_saying(memory, RULE) == turn
+    memory.compact(user="ada", session=session)
+    assert memory.wait(60) and memory.verify().ok
+    assert RULE in memory.context("Write the parser.", user="ada", session="new", budget=2000).text
+
+
+def test_a_rule_that_something_else_takes_back_does_not_stand_again(memory: Memory) -> None:
+    talk(memory, "s", RULE, OTHER, CHANGE, NEW_RULE)
+    memory.compact(user="ada", session="s")
+    assert not derived_from(memory._store, turn_saying(memory, CHANGE)).aftermath.standing
+    erase(memory, NEW_RULE)
+    assert [each.text for each in derived_from(memory._store, turn_saying(memory, CHANGE)).aftermath.standing] == [RULE]
 
 
 def test_neither_what_was_said_before_a_rule_nor_by_another_takes_it_back(memory: Memory) -> None:

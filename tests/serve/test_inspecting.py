@@ -386,6 +386,22 @@ def test_a_preview_counts_what_then_goes(service: Service, call: Call, ask: Call
     ]["code"] == (MISSING)
 
 
+@pytest.mark.parametrize("what", [{"id": "rule", "sessionId": "s1"}, {"sessionId": "s1"}])
+def test_a_preview_counts_a_rule_of_another_turn_that_goes_with_it(
+    service: Service, call: Call, what: dict[str, Any]
+) -> None:
+    said = {"s1": "Always use tabs in the parser.", "s2": "Forget the tabs in the parser, spaces are fine."}
+    for session, text in said.items():
+        call("ingest_message", userId="ada", sessionId=session, id="rule", text=text)
+        talk(call, session=session, count=90)
+        call("memory_compact", userId="ada", sessionId=session)
+    assert [rule["text"] for rule in call("memory_guidance", userId="ada")["rules"]] == list(said.values())
+    told = call("erase_preview", userId="ada", **what)
+    call("memory_forget", userId="ada", **what)
+    assert told["rules"] == 2 and call("memory_guidance", userId="ada")["rules"] == []
+    assert call("memory_get", userId="ada", sessionId="s2", id="rule")["turn"]["text"] == said["s2"]
+
+
 def test_a_preview_takes_what_forgetting_takes(ask: Call) -> None:
     for bad in ({}, {"all": True, "id": "t1"}, {"all": True, "sessionId": "s1"}):
         assert ask("erase_preview", {"userId": "ada", **bad})["error"]["code"] == INVALID

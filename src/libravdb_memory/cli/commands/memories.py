@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from datetime import datetime
 from typing import IO
@@ -14,13 +15,23 @@ from libravdb_memory.cli.dates import Moment
 from libravdb_memory.cli.exit_codes import OK, PROBLEMS_FOUND
 from libravdb_memory.cli.invocation import Invocation, command
 from libravdb_memory.cli.owners import owners_of
-from libravdb_memory.cli.render import counted, printable, render_hits, render_summary, render_turn
+from libravdb_memory.cli.render import counted, in_one_line, printable, render_hits, render_summary, render_turn
 from libravdb_memory.cli.waiting import wait_for_compaction, wait_for_embedding
 from libravdb_memory.namespaces import namespace_of, summarised_namespace_of
-from libravdb_memory.serve.bridge.census import Census
+from libravdb_memory.serve.bridge.census import Census, Stating
 
 user_option = click.option("-u", "--user", help="Whose memory it is.")
 session_option = click.option("-s", "--session", help="One conversation of that user.")
+_NAMED = 3
+_GOING = (
+    "the rule of {} only takes back what is erased and goes too; its turn stays",
+    "the rules of {} only take back what is erased and go too; their turns stay",
+)
+_GONE = (
+    "the rule of {} only took back what was erased and is gone too; its turn stays",
+    "the rules of {} only took back what was erased and are gone too; their turns stay",
+)
+_AGAIN = ("the rule of {} stands again", "the rules of {} stand again")
 
 
 @command("add")
@@ -164,8 +175,8 @@ def erase(invocation: Invocation, turn_id: str | None, user: str | None, session
     """
     if not (turn_id or user or session):
         raise click.UsageError("name a turn by its ID, a --session, or a --user")
-    doomed = _counted(invocation, turn_id, user, session, shown=not yes)
-    if not yes and not invocation.terminal.confirmed(_question(doomed, turn_id, user, session)):
+    doomed, place = _counted(invocation, turn_id, user, session, shown=not yes)
+    if not yes and not invocation.terminal.confirmed(_question(doomed, turn_id, user, session, place)):
         return PROBLEMS_FOUND
     with invocation.open_memory() as memory:
         erasure = memory.erase(turn_id, user=user, session=session)
@@ -173,33 +184,49 @@ def erase(invocation: Invocation, turn_id: str | None, user: str | None, session
         invocation.terminal.json({**asdict(doomed), **asdict(erasure)})
     made = f", with {doomed.made} made from {'it' if doomed.turns == 1 else 'them'}" if doomed.made else ""
     invocation.terminal.words(f"erased {counted(doomed.turns, 'turn')}{made}")
+    for line in _about_rules(doomed, place, gone=True):
+        invocation.terminal.words(line)
     return OK
 
 
 def _counted(
     invocation: Invocation, turn_id: str | None, user: str | None, session: str | None, *, shown: bool
-) -> Census:
-    """What an erase would take. The store is free again while the question waits."""
+) -> tuple[Census, str | None]:
+    """What an erase would take, and of which session. The store is free again while the question waits."""
     if turn_id is None:
         with invocation.open_store() as store:
             found = store.census(user, session)
         if found.turns == found.copies == 0:
             raise nothing_to_erase(user, session)
-        return found
+        return found, session
     with invocation.open_memory() as memory:
         turn = memory.get(turn_id, user=user, session=session)
     if shown:
         invocation.terminal.words(render_turn(turn, invocation.terminal.width))
     with invocation.open_store() as store:
-        return store.census_of_turn(turn)
+        return store.census_of_turn(turn), turn.session
 
 
-def _question(doomed: Census, turn_id: str | None, user: str | None, session: str | None) -> str:
+def _question(doomed: Census, turn_id: str | None, user: str | None, session: str | None, place: str | None) -> str:
     whose = [repr(user)] if user is not None else []
     part = [f"session {session!r}"] if session is not None else ["all sessions"]
     what = f"{counted(doomed.turns, 'turn')} of {', '.join(whose + part)}" if turn_id is None else "this turn"
     made = f", and {doomed.made} made from {'it' if doomed.turns == 1 else 'them'}," if doomed.made else ""
-    return f"Erase {what}{made} for good?"
+    about = [f"{line[0].upper()}{line[1:]}." for line in _about_rules(doomed, place)]
+    return " ".join([*about, f"Erase {what}{made} for good?"])
+
+
+def _about_rules(doomed: Census, session: str | None, *, gone: bool = False) -> Iterator[str]:
+    """What becomes of rules whose turns stay."""
+    for words, stating in ((_GONE if gone else _GOING, doomed.pointless), (_AGAIN, doomed.standing)):
+        if stating:
+            yield words[len(stating) > 1].format(_turns(stating, session))
+
+
+def _turns(stating: Sequence[Stating], session: str | None) -> str:
+    names = [each.turn if each.session == session else f"{each.turn} of {each.session}" for each in stating[:_NAMED]]
+    more = f" and {len(stating) - _NAMED:,} more" if len(stating) > _NAMED else ""
+    return f"{in_one_line(', '.join(names))}{more}"
 
 
 COMMANDS = {"add": add, "search": search, "get": get, "erase": erase}

@@ -12,6 +12,7 @@ from libravdb_memory.identity import Json
 from libravdb_memory.model import Record
 from libravdb_memory.namespaces import guidance_of, history_of, summaries_of
 from libravdb_memory.serve import epochs
+from libravdb_memory.serve.erasing import key_of
 from libravdb_memory.serve.inspecting.lists import count_of
 from libravdb_memory.serve.inspecting.rows import PREVIEW, cut, turn_rows
 from libravdb_memory.serve.methods import Method, Result
@@ -19,6 +20,7 @@ from libravdb_memory.serve.own.forgetting import Forget, check_what
 from libravdb_memory.serve.own.where import own_reach
 from libravdb_memory.serve.results import erasing as results
 from libravdb_memory.serve.service import Service
+from libravdb_memory.shards import aftermath
 from libravdb_memory.store.protocol import Equals, Key, Selection, Store
 from libravdb_memory.summaries import node_of
 
@@ -45,15 +47,17 @@ def _of_turn(service: Service, namespace: str, session: str | None, turn_id: str
         raise nothing_to_erase(namespace, session)
     derived = derived_from(store, record)
     said = [found.text for found in (record, *derived.rules, *derived.summaries)]
-    made: tuple[tuple[str, Sequence[Record]], ...] = (("summary", derived.summaries), ("rule", derived.rules))
-    receipts, all_read = service.memory.quoting(Selection(keys=(key,)), said, _PATIENCE_S)
+    rules = (*derived.rules, *derived.aftermath.pointless)
+    made: tuple[tuple[str, Sequence[Record]], ...] = (("summary", derived.summaries), ("rule", rules))
+    keys = (key, *map(key_of, derived.aftermath.pointless))
+    receipts, all_read = service.memory.quoting(Selection(keys=keys), said, _PATIENCE_S)
     below = {name for found in derived.summaries for name in _turns_below(store, found)}
     return _told(
         service,
         turns=1,
         sessions=0,
         summaries=len(derived.summaries),
-        rules=len(derived.rules),
+        rules=len(rules),
         receipts=receipts,
         receipts_exact=all_read,
         copies=sum(1 for _ in copies_of_turn(store, turn.user, turn.session, turn.id)),
@@ -80,6 +84,7 @@ def _of_session(service: Service, namespace: str, session: str) -> Result:
         sum(count_of(store, collection, name) for name in names)
         for collection in (summaries_of(namespace), guidance_of(namespace))
     )
+    rules += len(aftermath(store, namespace, lambda name, _: name in names).pointless)
     copies = sum(1 for name in names for _ in copies_of_session(store, namespace, name))
     if not turns + summaries + rules + copies:
         raise nothing_to_erase(namespace, session)
