@@ -92,6 +92,7 @@ TESTS: dict[str, tuple[str, ...]] = {
         "laws/test_keystone.py",
     ),
     "forgetting.py": (
+        "memory/test_guidance_taken_back.py",
         "memory/test_compaction.py",
         "memory/test_erasing.py",
         "laws/test_erasure_to_the_byte.py",

@@ -57,7 +57,7 @@ def derived_from(store: Store, record: Record) -> Derived:
     above |= _told_of(store, namespace, record.group, above)
     rule = store.get(shard_key(namespace, record.group, record.id))
     summaries = (store.get(key) for key in sorted(above, key=lambda key: key.id))
-    left = aftermath(store, namespace, lambda *turn: turn == (record.group, record.id))
+    left = aftermath(store, namespace, lambda session, turn: (session, turn) == (record.group, record.id))
     return Derived(tuple(found for found in summaries if found is not None), () if rule is None else (rule,), left)
 
 

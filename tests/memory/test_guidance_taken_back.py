@@ -247,6 +247,19 @@ def test_what_takes_back_a_rule_that_is_gone_stays_while_the_turn_of_that_may_be
     assert memory.verify().ok
 
 
+def test_what_takes_back_only_turns_that_go_goes_though_the_rule_of_one_was_gone_before(memory: Memory) -> None:
+    second = "Never use spaces in the parser, tabs only."
+    talk(memory, "s", RULE, second, OTHER)
+    talk(memory, "other", CHANGE)
+    for session in ("s", "other"):
+        memory.compact(user="ada", session=session)
+    [rule] = [record for record in every(memory._store, guidance_of("ada")) if record.text == second]
+    memory.erase_beside(rule)
+    assert set(kept(memory)) == {RULE, CHANGE}
+    erase_the_session_of_the_rule(memory)
+    assert kept(memory) == {}
+
+
 def test_what_was_kept_for_its_own_words_stays_without_the_rule_that_it_takes_back(memory: Memory) -> None:
     talk(memory, "s", RULE, NEW_RULE, OTHER)
     memory.compact(user="ada", session="s")
