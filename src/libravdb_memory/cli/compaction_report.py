@@ -17,7 +17,7 @@ from libravdb_memory.cli.dates import local_span, local_time
 from libravdb_memory.cli.figures import clip
 from libravdb_memory.cli.render import harmless, in_one_line, table, wrapped
 from libravdb_memory.compact.passed_over import Extracts
-from libravdb_memory.compacting import CANCELLED, OVERTAKEN, Compaction, Declined
+from libravdb_memory.compacting import Compaction, Declined
 from libravdb_memory.lineage import Expansion
 from libravdb_memory.model import Turn
 from libravdb_memory.summaries import Loss, Node
@@ -37,14 +37,14 @@ def render_compaction(done: Compaction, width: int) -> str:
     lines = [table([("session", _named(done, width - _LABEL_WIDTH)), *rows])]
     lines += _declines(done.declined, width)
     if done.reason:
-        begun = "" if _ended_early(done) else f"nothing {'more ' if figures else ''}to do: "
+        begun = "" if done.ended_early else f"nothing {'more ' if figures else ''}to do: "
         lines.append(textwrap.fill(f"{begun}{harmless(done.reason)}", width))
     return "\n".join(lines)
 
 
 def render_compactions(many: Sequence[Compaction], width: int) -> str:
     """Of many sessions: those with something to tell one by one, the others counted."""
-    busy = [done for done in many if done.declined or any(_figures(done)) or _ended_early(done)]
+    busy = [done for done in many if done.declined or any(_figures(done)) or done.ended_early]
     lines = [_in_brief(done, width) for done in busy]
     if idle := len(many) - len(busy):
         lines.append(f"nothing to do in {counted(idle, 'session')}")
@@ -135,14 +135,9 @@ def _declines(declined: Sequence[Declined], width: int) -> Iterator[str]:
 def _in_brief(done: Compaction, width: int) -> str:
     figures = [f"{name} {value}" for name, value in _figures(done)]
     figures += [f"declined {len(done.declined):,}"] if done.declined else []
-    figures += [harmless(done.reason)] if _ended_early(done) else []
+    figures += [harmless(done.reason)] if done.ended_early else []
     told = textwrap.fill("; ".join(figures), width, initial_indent="    ", subsequent_indent="    ")
     return f"{_named(done, width)}\n{click.style(told, dim=True)}"
-
-
-def _ended_early(done: Compaction) -> bool:
-    """Whether it was through with what there was is another matter than what it did."""
-    return done.reason in (CANCELLED, OVERTAKEN)
 
 
 def _named(done: Compaction, room: int) -> str:

@@ -17,8 +17,10 @@ _TAIL = "the tail"
 
 
 def why_idle(many: Sequence[Compaction], settings: AssemblySettings, width: int, *, told: bool) -> str:
-    """The reasons of those where nothing was done, unless they were told, and what a tail is; empty where none was."""
-    reasons = Counter(done.reason for done in many if done.reason and not (done.summaries or done.folds))
+    """The reasons of those where there was nothing to do, unless they were told, and what a tail is; empty where there
+    are none."""
+    idle = [done for done in many if not (done.summaries or done.folds or done.ended_early)]
+    reasons = Counter(done.reason for done in idle if done.reason)
     common = reasons.most_common(_NAMED)
     lines = [] if told else [f"{counted(number, 'session')}: {harmless(reason)}" for reason, number in common]
     if any(_TAIL in reason for reason in reasons):
