@@ -49,8 +49,8 @@ class Bounds:
 
 
 BOUNDS = {
-    "fresh": Bounds(found=0.8, elevated=0.55, present=0.78, ordinary=0.03, traps=0.15),
-    "later": Bounds(found=0.8, elevated=0.6, present=0.85, ordinary=0.02, traps=0.1),
+    "fresh": Bounds(found=0.8, elevated=0.7, present=0.84, ordinary=0.03, traps=0.15),
+    "later": Bounds(found=0.8, elevated=0.75, present=0.91, ordinary=0.02, traps=0.1),
 }
 
 

@@ -56,7 +56,7 @@ class Measured:
 
 
 FLOORS = [
-    ("tuning", Measured(found=0.9, elevated=0.87, present=0.98, false=MOST_FALSE)),
+    ("tuning", Measured(found=0.9, elevated=0.86, present=0.98, false=MOST_FALSE)),
     ("held_out", Measured(found=0.83, elevated=0.81, present=0.98, false=MOST_FALSE)),
 ]
 
