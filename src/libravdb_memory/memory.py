@@ -72,6 +72,7 @@ from libravdb_memory.namespaces import (
 from libravdb_memory.nimble import prompt
 from libravdb_memory.overflow import Overflow, OverflowState
 from libravdb_memory.portability import ImportReport, export_to, import_lines
+from libravdb_memory.quoting import Erased
 from libravdb_memory.recall import Recall
 from libravdb_memory.receipts import Receipt, ReceiptLog, Replay, WhyNot, why_not
 from libravdb_memory.shards import Guidance
@@ -645,11 +646,18 @@ class Memory:
         self._indexer.notify()
         return gone
 
-    def quoting(self, selection: Selection, texts: Iterable[str] = (), patience_s: float = 0.15) -> tuple[int, bool]:
-        """How many receipts hold anything of these keys and groups, or of these texts, and would go with them; as far
-        as they could be read in that time, and whether all were."""
+    def quoting(
+        self,
+        selection: Selection,
+        said: Iterable[str] = (),
+        patience_s: float = 0.15,
+        *,
+        made: Iterable[str] = (),
+    ) -> tuple[int, bool]:
+        """How many receipts quote any of these keys and groups, of the words `said` by these turns, or of what was
+        `made` of them, and would go with them; as far as they could be read in that time, and whether all were."""
         self._refuse_closed()
-        return self._receipts.foreseen(selection, texts, patience_s)
+        return self._receipts.foreseen(Erased(selection, said, made), patience_s)
 
     # ── keeping ──────────────────────────────────────────────────────────────────────────────────────────────────
 

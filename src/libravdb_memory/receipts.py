@@ -14,8 +14,8 @@ import json
 import threading
 import time
 import zlib
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import asdict, dataclass, field
+from collections.abc import Iterable, Iterator
+from dataclasses import asdict, dataclass
 from itertools import islice
 from typing import Any, cast
 
@@ -26,16 +26,10 @@ from libravdb_memory.assemble.tail import TailTurn
 from libravdb_memory.errors import AmbiguousIdError, NotFoundError
 from libravdb_memory.gate.echo import Fingerprint, fingerprint
 from libravdb_memory.model import Draft, Record
-from libravdb_memory.namespaces import (
-    GLOBAL,
-    dreaming_namespace_of,
-    guided_namespace_of,
-    namespace_of,
-    summarised_namespace_of,
-)
+from libravdb_memory.quoting import Erased, candidates
 from libravdb_memory.shards import turn_of_rule
 from libravdb_memory.store.forking import abandon_in_children
-from libravdb_memory.store.protocol import Key, Put, Remove, Selection, Store
+from libravdb_memory.store.protocol import Key, Put, Remove, Store
 from libravdb_memory.tokens import TokenCounter
 
 _PREFIX = "receipt:"
@@ -200,14 +194,14 @@ class ReceiptLog:
         own = same_text(said)
         return frozenset[int]().union(*(each.fingerprint() for each in tuple(known) if each.prompt != own))
 
-    def quoting(self, erased: Selection, texts: Iterable[str] = ()) -> tuple[Key, ...]:
-        """The receipts that hold anything of what is to be erased; `texts` are the erased turns' own words."""
-        return tuple(key for key in self._quoting(erased, texts) if key is not None)
+    def quoting(self, erased: Erased) -> tuple[Key, ...]:
+        """The receipts that hold anything of what is to be erased."""
+        return tuple(key for key in self._quoting(erased) if key is not None)
 
-    def foreseen(self, erased: Selection, texts: Iterable[str], patience_s: float) -> tuple[int, bool]:
+    def foreseen(self, erased: Erased, patience_s: float) -> tuple[int, bool]:
         """How many would go, as far as they could be read in that time, and whether all were."""
         found, until = 0, time.monotonic() + patience_s
-        for key in self._quoting(erased, texts):
+        for key in self._quoting(erased):
             found += key is not None
             if time.monotonic() > until:
                 return found, False
@@ -220,15 +214,14 @@ class ReceiptLog:
                 self._counts.pop(collection, None)
                 self._injected.pop(collection.removeprefix(_PREFIX), None)
 
-    def _quoting(self, erased: Selection, texts: Iterable[str]) -> Iterator[Key | None]:
+    def _quoting(self, erased: Erased) -> Iterator[Key | None]:
         """Of each receipt of those who lose something, the newest first: its key if it quotes that, else None. Each is
         read once, whatever goes."""
         self.flush()
-        words = {same_text(text) for text in texts if text.strip()}
         everybody = [info.name.removeprefix(_PREFIX) for info in self._store.collections(_PREFIX)]
-        for namespace, lost in _lost(erased, everybody).items():
+        for namespace in erased.losing(everybody):
             for receipt in self._all(namespace, newest_first=True):
-                yield Key(_PREFIX + namespace, receipt.id) if lost.concerns(receipt) or _holds(receipt, words) else None
+                yield Key(_PREFIX + namespace, receipt.id) if erased.is_quoted_by(receipt) else None
 
     def _write(self, namespace: str, receipts: list[Receipt]) -> None:
         collection = _PREFIX + namespace
@@ -288,63 +281,8 @@ class _Injected:
 
 def _injected(receipt: Receipt, assembly: Assembly) -> _Injected:
     taken = {(item.session, item.id) for item in assembly.items if item.tier in ("elevated", "recalled", "recovered")}
-    texts = [item.text for item in _candidates(receipt.offer) if (item.session, item.id) in taken]
+    texts = [item.text for item in candidates(receipt.offer) if (item.session, item.id) in taken]
     return _Injected(same_text(receipt.prompt), "\n\n".join(texts))
-
-
-def _shown_to(collection: str, everybody: Sequence[str]) -> Sequence[str]:
-    """In whose prompts the records of a collection may stand."""
-    if collection == GLOBAL:
-        return everybody
-    readings = (namespace_of, summarised_namespace_of, guided_namespace_of, dreaming_namespace_of)
-    return [name for reading in readings if (name := reading(collection)) is not None]
-
-
-def _candidates(offer: Offer) -> tuple[Candidate, ...]:
-    return (*offer.elevated, *offer.recalled, *offer.recovered)
-
-
-@dataclass(slots=True)
-class _Lost:
-    """What goes of one namespace: records by session and id, whole sessions, or everything."""
-
-    records: set[tuple[str, str]] = field(default_factory=set[tuple[str, str]])
-    sessions: set[str] = field(default_factory=set[str])
-    everything: bool = False
-
-    def concerns(self, receipt: Receipt) -> bool:
-        if self.everything or receipt.session in self.sessions:
-            return True
-        quoted = {(turn.session, turn.id) for turn in receipt.offer.turns}
-        quoted |= {(item.session, item.id) for item in _candidates(receipt.offer)}
-        return not self.records.isdisjoint(quoted) or any(session in self.sessions for session, _ in quoted)
-
-
-def _lost(erased: Selection, everybody: Sequence[str]) -> dict[str, _Lost]:
-    """By namespace."""
-    found: dict[str, _Lost] = {}
-
-    def of(collection: str) -> Iterator[_Lost]:
-        for namespace in _shown_to(collection, everybody):
-            yield found.setdefault(namespace, _Lost())
-
-    for key in erased.keys:
-        for lost in of(key.collection):
-            lost.records.add((key.group, key.id))
-    for collection, session in erased.groups:
-        for lost in of(collection):
-            lost.sessions.add(session)
-    for collection in erased.collections:
-        for lost in of(collection):
-            lost.everything = True
-    return found
-
-
-def _holds(receipt: Receipt, words: set[str]) -> bool:
-    """A prompt is usually a turn itself, and so are the host's messages. A word or two prove nothing by being part of
-    something longer."""
-    shown = [same_text(text) for text in (receipt.prompt, *receipt.offer.visible)]
-    return any(each == text or (" " in each and each in text) for each in words for text in shown)
 
 
 # ── the stored form ──────────────────────────────────────────────────────────────────────────────────────────────
