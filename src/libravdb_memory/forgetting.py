@@ -3,7 +3,8 @@
 Laws: with a turn go the summaries above it, those that a model wrote while it was shown one of these, the guidance
 taken from it, the copies that hosts made of it, and every receipt that quotes it. With a session or a user go the notes
 that name them; nothing of another namespace goes. The other turns below such a summary are uncovered again, and the
-next compaction covers them. What is being made meanwhile from the erased words is never written.
+next compaction covers them. What is being made meanwhile from the erased words is never written. All that goes from
+disk goes in one commit: a crash leaves everything or nothing of it.
 """
 
 from __future__ import annotations
@@ -81,10 +82,16 @@ class Forgetting:
         with self._excluding.erasing():
             return self._erase(doomed_with(self._store, record, derived_from(self._store, record)))
 
-    def copies(self, namespace: str, session: str, turn_id: str) -> Erasure:
-        """What hosts copied from a turn that is not there itself."""
-        copied = copies_of_turn(self._store, namespace, session, turn_id)
-        return self._store.erase(Selection(keys=tuple(map(_key, copied))))
+    def left(self, namespace: str, session: str, turn_id: str) -> Erasure:
+        """What is left of a turn that is not there itself: what hosts copied from it, and a receipt that quotes it."""
+        with self._excluding.erasing():
+            copied = tuple(copies_of_turn(self._store, namespace, session, turn_id))
+            doomed = Doomed(Selection(keys=tuple(map(_key, copied))), tuple(record.text for record in copied))
+            if any(record.group == session for record in self._store.find(turn_id)):
+                return self._erase(doomed)  # the id is that of something else
+            keys = (Key(history_of(namespace), turn_id, session), shard_key(namespace, session, turn_id))
+            gone, receipts = self._taken(replace(doomed, selection=Selection(keys=(*doomed.selection.keys, *keys))))
+            return replace(gone, records=gone.records + receipts)
 
     def beside(self, record: Record) -> Erasure:
         """What is no turn: a rule, a dream, what a host put there; or a summary, with all above it and those told of
@@ -128,19 +135,20 @@ class Forgetting:
             yield from (record.text for record in every(self._store, collection, Equals("group", session)))
 
     def _erase(self, doomed: Doomed, notes: int = 0) -> Erasure:
-        """What went, notes aside: they say nothing that anybody stored."""
-        erased = Erased(doomed.selection, doomed.said, doomed.made)
-        self._erase_receipts(erased)
-        gone = self._store.erase(doomed.selection)
-        # A context under way may have read the words before they went; its receipt goes too, once it is there.
-        self._building.wait_for_those_under_way()
-        self._erase_receipts(erased)
+        """What went, notes and receipts aside: they say nothing that anybody stored."""
+        gone, _ = self._taken(doomed)
         return replace(gone, records=gone.records - notes)
 
-    def _erase_receipts(self, erased: Erased) -> None:
-        if quoting := self._receipts.quoting(erased):
-            self._store.erase(Selection(keys=quoting))
-            self._receipts.forget(quoting)
+    def _taken(self, doomed: Doomed) -> tuple[Erasure, int]:
+        """What went, and how many receipts with it."""
+        erased = Erased(doomed.selection, doomed.said, doomed.made)
+        with self._receipts.losing(erased) as quoting:
+            keys = (*doomed.selection.keys, *quoting)
+            gone = self._store.erase(replace(doomed.selection, keys=keys))
+        # A context under way may have read the words before they went; its receipt is not kept either.
+        self._building.wait_for_those_under_way()
+        self._receipts.lost(erased)
+        return replace(gone, records=gone.records - len(quoting)), len(quoting)
 
 
 def _key(record: Record) -> Key:

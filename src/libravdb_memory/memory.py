@@ -22,7 +22,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import IO, TYPE_CHECKING, Literal, Self
 
-from libravdb_memory import lineage, shards, verifying
+from libravdb_memory import lineage, receipts, shards, verifying
 from libravdb_memory.arguments import Scope, check_count, nothing_to_erase, session_of, where_of
 from libravdb_memory.arriving import Arrivals
 from libravdb_memory.assemble.messages import Message
@@ -694,9 +694,9 @@ class Memory:
         )
 
     def verify(self, progress: Progress | None = None) -> Verification:
-        """Re-derive every hash, and check every index and every summary against the records."""
+        """Re-derive every hash, and check every index, every summary and every receipt against the records."""
         self._refuse_closed()
-        return verifying.verified(self._store, self._store.verify(progress))
+        return receipts.verified(self._store, verifying.verified(self._store, self._store.verify(progress)))
 
     def backup(self, target: str | Path, progress: Progress | None = None) -> None:
         """A consistent copy of the store in one file, taken while it is in use."""
@@ -805,7 +805,10 @@ class Memory:
         except NotFoundError:
             if given_user(user) is None or given_session(session) is None:
                 raise
-            return self._forgetting.copies(resolve_namespace(user), session_name(session), turn_id)
+            left = self._forgetting.left(resolve_namespace(user), session_name(session), turn_id)
+            if left.records == 0:
+                raise
+            return left
 
     def _one_record(self, record_id: str, user: str | None, session: str | None) -> Record:
         checked_name("id", record_id)

@@ -265,20 +265,20 @@ def test_what_begins_while_something_is_erased_writes_nothing_of_it(
             memory.ingest(text, user="ada", session="s")
         assert memory.wait(PATIENCE_S)
         writes, outcome = threading.Event(), list[object]()
-        writing, quoting = Excluding.writing, memory._receipts.quoting
+        writing, losing = Excluding.writing, memory._receipts.losing
 
         def watched(excluding: Excluding, epoch: int) -> AbstractContextManager[None]:
             writes.set()
             return writing(excluding, epoch)
 
-        def held(erased: Erased) -> tuple[Key, ...]:
+        def held(erased: Erased) -> AbstractContextManager[tuple[Key, ...]]:
             if not outcome and not writes.is_set():
                 compacting(memory, outcome)
                 assert writes.wait(PATIENCE_S)
-            return quoting(erased)
+            return losing(erased)
 
         monkeypatch.setattr(Excluding, "writing", watched)
-        monkeypatch.setattr(memory._receipts, "quoting", held)
+        monkeypatch.setattr(memory._receipts, "losing", held)
         memory.erase("rule", user="ada", session="s")
         while not outcome:
             time.sleep(0.001)
