@@ -186,6 +186,13 @@ def test_a_prompt_that_became_an_erased_turn_goes_with_it(memory: Memory) -> Non
     assert memory.why(other.id) == other
 
 
+def test_what_is_said_again_after_an_erasure_is_kept_again(memory: Memory) -> None:
+    turn = memory.ingest(f"the code is {SECRET}", user="ada", session="s")
+    memory.erase(turn.id, user="ada")
+    again = memory.context(turn.text, user="ada", session="s", budget=900).receipt
+    assert memory.receipts(user="ada") == (again,)
+
+
 def test_a_receipt_may_quote_what_was_replaced_since_and_no_turn_that_is_gone(tmp_path: Path, hashed: Config) -> None:
     config = replace(hashed, compaction=replace(hashed.compaction, cluster_target=3, trigger_tokens=0))
     with Memory.open(tmp_path / "store", config=with_assembly(config, startup_budget=100)) as memory:
