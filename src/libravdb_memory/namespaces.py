@@ -87,12 +87,12 @@ def check_place(collection: str, group: str) -> None:
 
 
 def may_cover(parent: tuple[str, str], child: tuple[str, str]) -> bool:
-    """Whether an edge may lead from one record to another, each by collection and group: a summary covers turns and
-    summaries of its own session, and nothing else covers these. What hosts link elsewhere is theirs to know."""
-    if not any(collection.startswith((_HISTORY, _SUMMARIES)) for collection, _ in (parent, child)):
-        return True
+    """Whether an edge may lead from one record to another, each by collection and group. A summary covers turns and
+    summaries of its own session and nothing else, and a turn covers neither. What hosts link beside that is theirs."""
     namespace, session = summarised_namespace_of(parent[0]), parent[1]
-    return namespace is not None and child in ((history_of(namespace), session), (summaries_of(namespace), session))
+    if namespace is None:
+        return namespace_of(parent[0]) is None or not child[0].startswith((_HISTORY, _SUMMARIES))
+    return child in ((history_of(namespace), session), (summaries_of(namespace), session))
 
 
 def given_user(user: str | None) -> str | None:
