@@ -2,9 +2,9 @@
 
 Laws: with a turn go the summaries above it, those that a model wrote while it was shown one of these, the guidance
 taken from it and what is kept only because it took back that, the copies that hosts made of it, and every receipt that
-quotes it. With a session or a user go the notes
-that name them; nothing of another namespace goes. The other turns below such a summary are uncovered again, and the
-next compaction covers them. What is being made meanwhile from the erased words is never written.
+quotes it. With a session or a user go the notes that name them; nothing of another namespace goes. The other turns below
+such a summary are uncovered again, and the next compaction covers them. What is being made meanwhile from the erased
+words is never written. All that goes from disk goes in one commit: a crash leaves everything or nothing of it.
 """
 
 from __future__ import annotations
@@ -25,6 +25,7 @@ from libravdb_memory.namespaces import (
     summaries_of,
     summarised_namespace_of,
 )
+from libravdb_memory.quoting import Erased
 from libravdb_memory.receipts import ReceiptLog
 from libravdb_memory.shards import Aftermath, aftermath, shard_key
 from libravdb_memory.store.paging import every
@@ -34,11 +35,12 @@ from libravdb_memory.underway import UnderWay
 
 
 @dataclass(frozen=True, slots=True)
-class _Doomed:
-    """What goes, and the words by which receipts are found that quote it."""
+class Doomed:
+    """What goes, and the words by which receipts are found that quote it: the turns' own, and what was made of them."""
 
     selection: Selection
     said: tuple[str, ...] = ()
+    made: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +63,16 @@ def derived_from(store: Store, record: Record) -> Derived:
     return Derived(tuple(found for found in summaries if found is not None), () if rule is None else (rule,), left)
 
 
+def doomed_with(store: Store, record: Record, derived: Derived) -> Doomed:
+    """What goes with a turn from which this was derived."""
+    namespace = namespace_of(record.collection) or ""
+    copied, pointless = tuple(copies_of_turn(store, namespace, record.group, record.id)), derived.aftermath.pointless
+    keys = map(_key, (record, *derived.summaries, *copied, *pointless))
+    shard = shard_key(namespace, record.group, record.id)
+    said = tuple(found.text for found in (record, *derived.rules, *copied))
+    return Doomed(Selection(keys=(shard, *keys)), said, tuple(found.text for found in derived.summaries))
+
+
 class Forgetting:
     def __init__(self, store: Store, receipts: ReceiptLog, excluding: Excluding, building: UnderWay) -> None:
         self._store = store
@@ -71,12 +83,18 @@ class Forgetting:
     def turn(self, record: Record) -> Erasure:
         """One turn, with what was made from it and the copies of it."""
         with self._excluding.erasing():
-            return self._erase(self._with_all_above(record))
+            return self._erase(doomed_with(self._store, record, derived_from(self._store, record)))
 
-    def copies(self, namespace: str, session: str, turn_id: str) -> Erasure:
-        """What hosts copied from a turn that is not there itself."""
-        copied = copies_of_turn(self._store, namespace, session, turn_id)
-        return self._store.erase(Selection(keys=tuple(map(_key, copied))))
+    def left(self, namespace: str, session: str, turn_id: str) -> Erasure:
+        """What is left of a turn that is not there itself: what hosts copied from it, and a receipt that quotes it."""
+        with self._excluding.erasing():
+            copied = tuple(copies_of_turn(self._store, namespace, session, turn_id))
+            doomed = Doomed(Selection(keys=tuple(map(_key, copied))), tuple(record.text for record in copied))
+            if any(record.group == session for record in self._store.find(turn_id)):
+                return self._erase(doomed)  # the id is that of something else
+            keys = (Key(history_of(namespace), turn_id, session), shard_key(namespace, session, turn_id))
+            gone, receipts = self._taken(replace(doomed, selection=Selection(keys=(*doomed.selection.keys, *keys))))
+            return replace(gone, records=gone.records + receipts)
 
     def beside(self, record: Record) -> Erasure:
         """What is no turn: a rule, a dream, what a host put there; or a summary, with all above it and those told of
@@ -84,22 +102,27 @@ class Forgetting:
         with self._excluding.erasing():
             namespace = summarised_namespace_of(record.collection)
             if namespace is None:
-                return self._erase(_Doomed(Selection(keys=(_key(record),)), (record.text,)))
+                return self._erase(Doomed(Selection(keys=(_key(record),)), (record.text,)))
             above = lineage.ancestors(self._store, [_key(record)]) | {_key(record)}
             keys = above | _told_of(self._store, namespace, record.group, above)
             gone = [found for key in keys if (found := self._store.get(key)) is not None]
-            return self._erase(_Doomed(Selection(keys=tuple(keys)), tuple(each.text for each in gone)))
+            return self._erase(Doomed(Selection(keys=tuple(keys)), made=tuple(each.text for each in gone)))
 
     def session(self, namespace: str, session: str) -> Erasure:
         collections = (history_of(namespace), summaries_of(namespace), guidance_of(namespace), states_of(namespace))
         with self._excluding.erasing():
-            said = self._said(collections, Equals("group", session))
+            said, made = (
+                tuple(self._texts(names, session))
+                for names in ((history_of(namespace), guidance_of(namespace)), (summaries_of(namespace),))
+            )
             groups = tuple((collection, session) for collection in collections)
-            copied = map(_key, copies_of_session(self._store, namespace, session))
-            pointless = map(_key, aftermath(self._store, namespace, lambda name, _: name == session).pointless)
+            copied = tuple(copies_of_session(self._store, namespace, session))
+            pointless = aftermath(self._store, namespace, lambda name, _: name == session).pointless
             named = notes.of_session(self._store, namespace, session)
             sessions.forget_where_shared(self._store, namespace, [session])
-            return self._erase(_Doomed(Selection((*copied, *pointless, *named), groups), tuple(said)), notes=len(named))
+            selection = Selection((*map(_key, (*copied, *pointless)), *named), groups)
+            said = (*said, *(record.text for record in copied))
+            return self._erase(Doomed(selection, said, made), notes=len(named))
 
     def namespace(self, namespace: str) -> Erasure:
         made = (summaries_of(namespace), guidance_of(namespace), states_of(namespace), dreams_of(namespace))
@@ -109,34 +132,27 @@ class Forgetting:
             of_theirs = sessions.sessions_of(self._store, namespace)
             sessions.forget_where_shared(self._store, namespace, of_theirs)
             selection = Selection(named, collections=(history_of(namespace), *made, *copied))
-            return self._erase(_Doomed(selection), notes=len(named))
+            return self._erase(Doomed(selection), notes=len(named))
 
-    def _with_all_above(self, record: Record) -> _Doomed:
-        derived = derived_from(self._store, record)
-        said = (found.text for found in (record, *derived.rules, *derived.summaries))
-        namespace = namespace_of(record.collection) or ""
-        copied = copies_of_turn(self._store, namespace, record.group, record.id)
-        keys = map(_key, (record, *derived.summaries, *copied, *derived.aftermath.pointless))
-        shard = shard_key(namespace, record.group, record.id)
-        return _Doomed(Selection(keys=(shard, *keys)), tuple(said))
-
-    def _said(self, collections: Iterable[str], where: Equals) -> Iterable[str]:
+    def _texts(self, collections: Iterable[str], session: str) -> Iterable[str]:
         for collection in collections:
-            yield from (record.text for record in every(self._store, collection, where))
+            yield from (record.text for record in every(self._store, collection, Equals("group", session)))
 
-    def _erase(self, doomed: _Doomed, notes: int = 0) -> Erasure:
-        """What went, notes aside: they say nothing that anybody stored."""
-        self._erase_receipts(doomed)
-        gone = self._store.erase(doomed.selection)
-        # A context under way may have read the words before they went; its receipt goes too, once it is there.
-        self._building.wait_for_those_under_way()
-        self._erase_receipts(doomed)
+    def _erase(self, doomed: Doomed, notes: int = 0) -> Erasure:
+        """What went, notes and receipts aside: they say nothing that anybody stored."""
+        gone, _ = self._taken(doomed)
         return replace(gone, records=gone.records - notes)
 
-    def _erase_receipts(self, doomed: _Doomed) -> None:
-        if quoting := self._receipts.quoting(doomed.selection, doomed.said):
-            self._store.erase(Selection(keys=quoting))
-            self._receipts.forget(quoting)
+    def _taken(self, doomed: Doomed) -> tuple[Erasure, int]:
+        """What went, and how many receipts with it."""
+        erased = Erased(doomed.selection, doomed.said, doomed.made)
+        with self._receipts.losing(erased) as quoting:
+            keys = (*doomed.selection.keys, *quoting)
+            gone = self._store.erase(replace(doomed.selection, keys=keys))
+        # A context under way may have read the words before they went; its receipt is not kept either.
+        self._building.wait_for_those_under_way()
+        self._receipts.lost(erased)
+        return replace(gone, records=gone.records - len(quoting)), len(quoting)
 
 
 def _key(record: Record) -> Key:

@@ -1,7 +1,8 @@
 """Reading the continuity graph: a summary covers turns or summaries, down to the exact turns.
 
-Laws: what lies below a summary comes back whole, exact and in order, never from another session. Reading is bounded:
-by a number of levels, and by pages whose cursors stay valid while turns come and go.
+Laws: what lies below a summary comes back whole, exact and in order, never from another session: an edge that leads out
+of its session, which only a damaged store has, is not followed, down or up. Reading is bounded: by a number of levels,
+and by pages whose cursors stay valid while turns come and go.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from typing import TypeAlias
 from libravdb_memory.errors import InvalidInputError, NotFoundError, StoreCorruptError
 from libravdb_memory.ingest.turns import turn_of
 from libravdb_memory.model import Record, Turn
-from libravdb_memory.namespaces import history_of, namespace_of, summaries_of
+from libravdb_memory.namespaces import history_of, may_cover, namespace_of, summaries_of
 from libravdb_memory.store.paging import every
 from libravdb_memory.store.protocol import AllOf, Covered, Equals, Key, Not, Store
 from libravdb_memory.summaries import Node, is_summary, node_of
@@ -71,14 +72,24 @@ def root_records(store: Store, namespace: str, session: str) -> list[Record]:
     return [record for _, record in placed]
 
 
+def children(store: Store, key: Key) -> list[Record]:
+    """What a summary covers directly."""
+    return [record for record in store.children(key) if _may_cover(key, _key(record))]
+
+
+def parents(store: Store, key: Key) -> list[Record]:
+    """The summaries that cover a turn or summary directly; a sound store has one at most."""
+    return [record for record in store.parents(key) if _may_cover(_key(record), key)]
+
+
 def ancestors(store: Store, keys: Iterable[Key]) -> set[Key]:
     """Every summary above these records."""
     above: set[Key] = set()
     waiting = list(keys)
     while waiting:
-        parents = {Key(record.collection, record.id, record.group) for record in store.parents(waiting.pop())}
-        waiting += parents - above
-        above |= parents
+        fresh = set(map(_key, parents(store, waiting.pop()))) - above
+        waiting += fresh
+        above |= fresh
     return above
 
 
@@ -125,20 +136,20 @@ def _branch(store: Store, node: Node, levels: int) -> Branch:
         raise _too_deep(store)
     if node.level <= 1:
         return Branch(node)
-    children = [record for record in store.children(node.key) if is_summary(record)]
-    below = _in_order(store, node.namespace, children)
+    summaries = [record for record in children(store, node.key) if is_summary(record)]
+    below = _in_order(store, node.namespace, summaries)
     return Branch(node, tuple(_branch(store, node_of(record), levels - 1) for _, record in below))
 
 
 def _below(store: Store, node: Node, depth: int) -> list[_Placed]:
     """What lies at that depth, in order; turns wherever they are met."""
-    level: list[Record] = list(store.children(node.key))
+    level = children(store, node.key)
     for _ in range(depth - 1):
         deeper = [record for record in level if is_summary(record)]
         if not deeper:
             break
         turns = [record for record in level if not is_summary(record)]
-        level = turns + [child for record in deeper for child in store.children(node_of(record).key)]
+        level = turns + [child for record in deeper for child in children(store, _key(record))]
     else:
         if depth >= DEEPEST and any(map(is_summary, level)):
             raise _too_deep(store)
@@ -156,6 +167,14 @@ def _in_order(store: Store, namespace: str, records: Iterable[Record]) -> list[_
     return sorted(placed.values(), key=lambda item: (item[0], item[1].ref))
 
 
+def _key(record: Record) -> Key:
+    return Key(record.collection, record.id, record.group)
+
+
+def _may_cover(parent: Key, child: Key) -> bool:
+    return may_cover((parent.collection, parent.group), (child.collection, child.group))
+
+
 def _start(after: str | None, below: Sequence[_Placed]) -> int:
     """How many of these the pages before held. A cursor names the last of them, and there is more behind it."""
     if after is None:
@@ -168,6 +187,3 @@ def _start(after: str | None, below: Sequence[_Placed]) -> int:
 
 def _too_deep(store: Store) -> StoreCorruptError:
     return StoreCorruptError(store.path, f"summaries lie more than {DEEPEST} levels deep")
-
-
-# ── verification ─────────────────────────────────────────────────────────────────────────────────────────────────

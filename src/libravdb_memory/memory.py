@@ -22,7 +22,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import IO, TYPE_CHECKING, Literal, Self
 
-from libravdb_memory import lineage, shards, verifying
+from libravdb_memory import lineage, receipts, shards, verifying
 from libravdb_memory.arguments import Scope, check_count, nothing_to_erase, session_of, where_of
 from libravdb_memory.arriving import Arrivals
 from libravdb_memory.assemble.messages import Message
@@ -72,6 +72,7 @@ from libravdb_memory.namespaces import (
 from libravdb_memory.nimble import prompt
 from libravdb_memory.overflow import AtWork, Overflow, OverflowState
 from libravdb_memory.portability import ImportReport, export_to, import_lines
+from libravdb_memory.quoting import Erased
 from libravdb_memory.recall import Recall
 from libravdb_memory.receipts import Receipt, ReceiptLog, Replay, WhyNot, why_not
 from libravdb_memory.shards import Guidance
@@ -645,11 +646,18 @@ class Memory:
         self._indexer.notify()
         return gone
 
-    def quoting(self, selection: Selection, texts: Iterable[str] = (), patience_s: float = 0.15) -> tuple[int, bool]:
-        """How many receipts hold anything of these keys and groups, or of these texts, and would go with them; as far
-        as they could be read in that time, and whether all were."""
+    def quoting(
+        self,
+        selection: Selection,
+        said: Iterable[str] = (),
+        patience_s: float = 0.15,
+        *,
+        made: Iterable[str] = (),
+    ) -> tuple[int, bool]:
+        """How many receipts quote any of these keys and groups, of the words `said` by these turns, or of what was
+        `made` of them, and would go with them; as far as they could be read in that time, and whether all were."""
         self._refuse_closed()
-        return self._receipts.foreseen(selection, texts, patience_s)
+        return self._receipts.foreseen(Erased(selection, said, made), patience_s)
 
     # ── keeping ──────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -686,9 +694,9 @@ class Memory:
         )
 
     def verify(self, progress: Progress | None = None) -> Verification:
-        """Re-derive every hash, and check every index and every summary against the records."""
+        """Re-derive every hash, and check every index, every summary and every receipt against the records."""
         self._refuse_closed()
-        return verifying.verified(self._store, self._store.verify(progress))
+        return receipts.verified(self._store, verifying.verified(self._store, self._store.verify(progress)))
 
     def backup(self, target: str | Path, progress: Progress | None = None) -> None:
         """A consistent copy of the store in one file, taken while it is in use."""
@@ -804,7 +812,10 @@ class Memory:
         except NotFoundError:
             if given_user(user) is None or given_session(session) is None:
                 raise
-            return self._forgetting.copies(resolve_namespace(user), session_name(session), turn_id)
+            left = self._forgetting.left(resolve_namespace(user), session_name(session), turn_id)
+            if left.records == 0:
+                raise
+            return left
 
     def _one_record(self, record_id: str, user: str | None, session: str | None) -> Record:
         checked_name("id", record_id)

@@ -86,6 +86,15 @@ def check_place(collection: str, group: str) -> None:
         raise InvalidInputError("session", f"no call can name {namespace!r} / {group!r}: names are trimmed, not blank")
 
 
+def may_cover(parent: tuple[str, str], child: tuple[str, str]) -> bool:
+    """Whether an edge may lead from one record to another, each by collection and group. A summary covers turns and
+    summaries of its own session and nothing else, and a turn covers neither. What hosts link beside that is theirs."""
+    namespace, session = summarised_namespace_of(parent[0]), parent[1]
+    if namespace is None:
+        return namespace_of(parent[0]) is None or not child[0].startswith((_HISTORY, _SUMMARIES))
+    return child in ((history_of(namespace), session), (summaries_of(namespace), session))
+
+
 def given_user(user: str | None) -> str | None:
     """The user that a call names, if it names one."""
     return _given("user", user) or None

@@ -9,7 +9,8 @@
 
 Laws: exporting what was imported gives the same bytes. Both directions stream. A line that is not what it claims, a
 hash that does not match its record, or a file that ends early is an error that names the line; import is idempotent,
-so it can be run again with the mended file. What a line says passes `Arriving` before it is written.
+so it can be run again with the mended file. What a line says passes `Arriving` before it is written. No edge is taken
+that leads out of a session.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ from libravdb_memory.errors import InvalidInputError, NotFoundError
 from libravdb_memory.identity import Json, canonical_json, content_hash
 from libravdb_memory.ingest.turns import checked_metadata, checked_name, checked_text, milliseconds
 from libravdb_memory.model import Draft, Record
-from libravdb_memory.namespaces import check_place
+from libravdb_memory.namespaces import check_place, may_cover
 from libravdb_memory.store.protocol import (
     CollectionInfo,
     Key,
@@ -246,7 +247,7 @@ def _write(reader: _Reader, item: Mapping[str, Json], policies: Mapping[str, _Po
         case "record":
             return _put(reader, item, policies)
         case "edge":
-            return Link(reader.key(item, "parent"), reader.key(item, "child"))
+            return _link(reader, item)
         case "mark":
             data = item.get("data")
             if not isinstance(data, dict):
@@ -254,6 +255,16 @@ def _write(reader: _Reader, item: Mapping[str, Json], policies: Mapping[str, _Po
             return Mark(reader.key(item, "record"), reader.text(item, "label"), data, overwrite=False)
         case kind:
             raise reader.error(f"unknown type {kind!r}")
+
+
+def _link(reader: _Reader, item: Mapping[str, Json]) -> Link:
+    parent, child = reader.key(item, "parent"), reader.key(item, "child")
+    if not may_cover((parent.collection, parent.group), (child.collection, child.group)):
+        raise reader.error(
+            f"{parent.id!r} of {parent.collection!r} / {parent.group!r} cannot cover {child.id!r} of "
+            f"{child.collection!r} / {child.group!r}: a summary covers turns and summaries of its own session"
+        )
+    return Link(parent, child)
 
 
 def _put(reader: _Reader, item: Mapping[str, Json], policies: Mapping[str, _Policy]) -> Put:

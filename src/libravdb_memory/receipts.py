@@ -3,7 +3,8 @@
 A receipt holds the whole offer (rules, turns, candidates with their scores), the settings, the counter's id and the
 hash of the text, so that a replay calls the same pure function on the same values. Laws: a replay gives the same bytes
 or says that it cannot; erasing a turn removes every receipt that quotes it. A receipt can be read at once and is on
-disk soon after, off the path of the answer: a crash may lose the newest ones, never a turn.
+disk soon after, off the path of the answer: a crash may lose the newest ones, never a turn. Those on disk go in the
+commit that takes the turn, and none that quotes it is written after that, so that a crash leaves none at any moment.
 """
 
 from __future__ import annotations
@@ -11,11 +12,13 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
+import shlex
 import threading
 import time
 import zlib
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import asdict, dataclass, field
+from collections.abc import Generator, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
 from itertools import islice
 from typing import Any, cast
 
@@ -26,21 +29,18 @@ from libravdb_memory.assemble.tail import TailTurn
 from libravdb_memory.errors import AmbiguousIdError, NotFoundError
 from libravdb_memory.gate.echo import Fingerprint, fingerprint
 from libravdb_memory.model import Draft, Record
-from libravdb_memory.namespaces import (
-    GLOBAL,
-    dreaming_namespace_of,
-    guided_namespace_of,
-    namespace_of,
-    summarised_namespace_of,
-)
+from libravdb_memory.namespaces import history_of
+from libravdb_memory.quoting import Erased, candidates
 from libravdb_memory.shards import turn_of_rule
 from libravdb_memory.store.forking import abandon_in_children
-from libravdb_memory.store.protocol import Key, Put, Remove, Selection, Store
+from libravdb_memory.store.paging import every
+from libravdb_memory.store.protocol import Key, Problem, Put, Remove, Store, Verification
 from libravdb_memory.tokens import TokenCounter
 
 _PREFIX = "receipt:"
 _ECHOES_FROM = 16
 _MOST_WAITING = 32
+_OF_TURNS = ("session", "history")
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,6 +132,7 @@ class ReceiptLog:
         self._waiting: dict[str, Receipt] = {}
         self._counts: dict[str, int] = {}
         self._injected: dict[str, list[_Injected]] = {}
+        self._erased: list[Erased] = []
         abandon_in_children(self)
 
     def abandon(self) -> None:
@@ -153,8 +154,7 @@ class ReceiptLog:
     def flush(self) -> None:
         """Write what waits."""
         with self._writing:
-            with self._lock:
-                waiting = list(self._waiting.values())
+            waiting = self._waiting_without(self._erased)
             for namespace in dict.fromkeys(receipt.namespace for receipt in waiting):
                 self._write(namespace, [receipt for receipt in waiting if receipt.namespace == namespace])
 
@@ -200,35 +200,59 @@ class ReceiptLog:
         own = same_text(said)
         return frozenset[int]().union(*(each.fingerprint() for each in tuple(known) if each.prompt != own))
 
-    def quoting(self, erased: Selection, texts: Iterable[str] = ()) -> tuple[Key, ...]:
-        """The receipts that hold anything of what is to be erased; `texts` are the erased turns' own words."""
-        return tuple(key for key in self._quoting(erased, texts) if key is not None)
-
-    def foreseen(self, erased: Selection, texts: Iterable[str], patience_s: float) -> tuple[int, bool]:
+    def foreseen(self, erased: Erased, patience_s: float) -> tuple[int, bool]:
         """How many would go, as far as they could be read in that time, and whether all were."""
         found, until = 0, time.monotonic() + patience_s
-        for key in self._quoting(erased, texts):
+        self.flush()
+        for key in self._stored(erased):
             found += key is not None
             if time.monotonic() > until:
                 return found, False
         return found, True
 
-    def forget(self, keys: Iterable[Key]) -> None:
-        """These receipts are gone from the store."""
-        with self._lock:
-            for collection in {key.collection for key in keys}:
-                self._counts.pop(collection, None)
-                self._injected.pop(collection.removeprefix(_PREFIX), None)
+    @contextmanager
+    def losing(self, erased: Erased) -> Generator[tuple[Key, ...]]:
+        """The stored receipts that quote it, to be erased with it inside. From here on none that does is written, until
+        `lost`; for good where the erasure is broken off, as nobody knows by then how far it came."""
+        with self._writing:
+            self._erased.append(erased)
+            quoting = tuple(key for key in self._stored(erased) if key is not None)
+            try:
+                yield quoting
+            finally:
+                self._forget({key.collection.removeprefix(_PREFIX) for key in quoting})
 
-    def _quoting(self, erased: Selection, texts: Iterable[str]) -> Iterator[Key | None]:
-        """Of each receipt of those who lose something, the newest first: its key if it quotes that, else None. Each is
-        read once, whatever goes."""
-        self.flush()
-        words = {same_text(text) for text in texts if text.strip()}
+    def lost(self, erased: Erased) -> None:
+        """It is gone from the store, and so is everybody who may have read it there."""
+        with self._writing:
+            self._waiting_without([erased])
+            self._erased.remove(erased)
+
+    def _stored(self, erased: Erased) -> Iterator[Key | None]:
+        """Of each receipt on disk of those who lose something, the newest first: its key if it quotes that, else None.
+        Each is read once, whatever goes."""
         everybody = [info.name.removeprefix(_PREFIX) for info in self._store.collections(_PREFIX)]
-        for namespace, lost in _lost(erased, everybody).items():
+        for namespace in erased.losing(everybody):
             for receipt in self._all(namespace, newest_first=True):
-                yield Key(_PREFIX + namespace, receipt.id) if lost.concerns(receipt) or _holds(receipt, words) else None
+                yield Key(_PREFIX + namespace, receipt.id) if erased.is_quoted_by(receipt) else None
+
+    def _waiting_without(self, erased: Sequence[Erased]) -> list[Receipt]:
+        """What waits, when what quotes any of this was dropped."""
+        with self._lock:
+            waiting = list(self._waiting.values())
+        quoting = {receipt.id for receipt in waiting if any(each.is_quoted_by(receipt) for each in erased)}
+        with self._lock:
+            for name in quoting:
+                del self._waiting[name]
+        self._forget({receipt.namespace for receipt in waiting if receipt.id in quoting})
+        return [receipt for receipt in waiting if receipt.id not in quoting]
+
+    def _forget(self, namespaces: Iterable[str]) -> None:
+        """Receipts of these are gone."""
+        with self._lock:
+            for namespace in namespaces:
+                self._counts.pop(_PREFIX + namespace, None)
+                self._injected.pop(namespace, None)
 
     def _write(self, namespace: str, receipts: list[Receipt]) -> None:
         collection = _PREFIX + namespace
@@ -288,63 +312,43 @@ class _Injected:
 
 def _injected(receipt: Receipt, assembly: Assembly) -> _Injected:
     taken = {(item.session, item.id) for item in assembly.items if item.tier in ("elevated", "recalled", "recovered")}
-    texts = [item.text for item in _candidates(receipt.offer) if (item.session, item.id) in taken]
+    texts = [item.text for item in candidates(receipt.offer) if (item.session, item.id) in taken]
     return _Injected(same_text(receipt.prompt), "\n\n".join(texts))
 
 
-def _shown_to(collection: str, everybody: Sequence[str]) -> Sequence[str]:
-    """In whose prompts the records of a collection may stand."""
-    if collection == GLOBAL:
-        return everybody
-    readings = (namespace_of, summarised_namespace_of, guided_namespace_of, dreaming_namespace_of)
-    return [name for reading in readings if (name := reading(collection)) is not None]
+# ── verification ─────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def _candidates(offer: Offer) -> tuple[Candidate, ...]:
-    return (*offer.elevated, *offer.recalled, *offer.recovered)
+def verified(store: Store, found: Verification) -> Verification:
+    """The same with the receipts that quote turns which are gone, and how many were looked at. Turns only ever go by
+    being erased; what else a receipt quotes may have been replaced since."""
+    count, problems = 0, list(found.problems)
+    for info in store.collections(_PREFIX):
+        namespace = info.name.removeprefix(_PREFIX)
+        there: dict[Key, bool] = {}
+        for record in every(store, info.name):
+            count += 1
+            keys = _turns_of(record, namespace)
+            there |= {key: store.get(key) is not None for key in keys if key not in there}
+            gone = next((key for key in keys if not there[key]), None)
+            if gone is not None and store.get(Key(info.name, record.id)) is not None:  # else both went meanwhile
+                detail = f"quotes the turn {gone.id!r} of session {gone.group!r}, which is gone"
+                command = ["libravdb", "erase", "--user", namespace, f"--session={gone.group}", "--", gone.id]
+                problems.append(Problem("receipt", f"receipt {record.id!r}", detail, shlex.join(command)))
+    return Verification({**found.checked, "receipts": count}, tuple(problems))
 
 
-@dataclass(slots=True)
-class _Lost:
-    """What goes of one namespace: records by session and id, whole sessions, or everything."""
-
-    records: set[tuple[str, str]] = field(default_factory=set[tuple[str, str]])
-    sessions: set[str] = field(default_factory=set[str])
-    everything: bool = False
-
-    def concerns(self, receipt: Receipt) -> bool:
-        if self.everything or receipt.session in self.sessions:
-            return True
-        quoted = {(turn.session, turn.id) for turn in receipt.offer.turns}
-        quoted |= {(item.session, item.id) for item in _candidates(receipt.offer)}
-        return not self.records.isdisjoint(quoted) or any(session in self.sessions for session, _ in quoted)
-
-
-def _lost(erased: Selection, everybody: Sequence[str]) -> dict[str, _Lost]:
-    """By namespace."""
-    found: dict[str, _Lost] = {}
-
-    def of(collection: str) -> Iterator[_Lost]:
-        for namespace in _shown_to(collection, everybody):
-            yield found.setdefault(namespace, _Lost())
-
-    for key in erased.keys:
-        for lost in of(key.collection):
-            lost.records.add((key.group, key.id))
-    for collection, session in erased.groups:
-        for lost in of(collection):
-            lost.sessions.add(session)
-    for collection in erased.collections:
-        for lost in of(collection):
-            lost.everything = True
-    return found
-
-
-def _holds(receipt: Receipt, words: set[str]) -> bool:
-    """A prompt is usually a turn itself, and so are the host's messages. A word or two prove nothing by being part of
-    something longer."""
-    shown = [same_text(text) for text in (receipt.prompt, *receipt.offer.visible)]
-    return any(each == text or (" " in each and each in text) for each in words for text in shown)
+def _turns_of(record: Record, namespace: str) -> list[Key]:
+    """What a receipt quotes of the turns of a user, and of the rules that are kept of these."""
+    try:
+        offer = _unpacked(record).offer
+    except (ValueError, KeyError, TypeError, zlib.error):
+        return []  # its hash is wrong, which is told
+    places = [(turn.session, turn.id) for turn in offer.turns]
+    places += [(item.session, item.id) for item in candidates(offer) if item.source in _OF_TURNS]
+    rules = ((item.session, turn_of_rule(item.session, item.id)) for item in offer.elevated)
+    places += [(session, turn) for session, turn in rules if turn is not None]
+    return [Key(history_of(namespace), turn, session) for session, turn in dict.fromkeys(places)]
 
 
 # ── the stored form ──────────────────────────────────────────────────────────────────────────────────────────────

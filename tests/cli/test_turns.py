@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -11,7 +12,8 @@ import pytest
 
 from libravdb_memory import Memory, load_config
 from libravdb_memory.model import Draft
-from libravdb_memory.store.protocol import Put
+from libravdb_memory.namespaces import history_of
+from libravdb_memory.store.protocol import Key, Put, Selection
 
 Run: TypeAlias = Callable[..., Any]
 
@@ -215,6 +217,26 @@ def test_erase_of_nothing_is_refused(cli: Run) -> None:
     added(cli, "hello")
     assert cli("erase", "--yes").code == 2
     assert cli("erase", "--user", "nobody", "--yes").code == 3
+
+
+def test_a_receipt_left_of_a_turn_is_found_by_verify_and_erased_by_its_remedy(
+    cli: Run, environment: dict[str, str]
+) -> None:
+    """As a store may have it where an erasure was killed before receipts went in its commit."""
+    added(cli, "the quay is shut", "--id", "-t", "--session", "s 1")
+    with Memory.open(environment["LIBRAVDB_DB_PATH"], config=load_config()) as memory:
+        receipt = memory.context("which quay?", user="ada", session="s 2").receipt
+        memory.receipts(user="ada")
+        memory.store.erase(Selection(keys=(Key(history_of("ada"), "-t", "s 1"),)))
+    (problem,) = json.loads(cli("verify", "--json").out)["problems"]
+    assert problem["kind"] == "receipt" and receipt.id in problem["where"]
+    command = shlex.split(problem["remedy"])
+    assert command == ["libravdb", "erase", "--user", "ada", "--session=s 1", "--", "-t"]
+    told = cli("erase", "--yes", *command[2:])
+    assert told.code == 0 and "what was left of this turn" in told.err
+    assert cli("verify").code == 0 and cli("why", receipt.id).code == 3
+    again = cli("erase", "--yes", *command[2:])
+    assert again.code == 3 and "-t" in again.err
 
 
 def test_adding_a_secret_says_what_was_masked_and_prints_no_part_of_it(cli: Run) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
 from dataclasses import replace
 from pathlib import Path
@@ -20,8 +20,9 @@ from libravdb_memory.errors import CallCancelledError, NotFoundError, StoreClose
 from libravdb_memory.excluding import Excluding
 from libravdb_memory.model import Turn
 from libravdb_memory.namespaces import guidance_of, states_of, summaries_of
+from libravdb_memory.quoting import Erased
 from libravdb_memory.store.paging import every
-from libravdb_memory.store.protocol import Key, Remove, Selection
+from libravdb_memory.store.protocol import Key, Remove
 
 TURNS = 24
 PATIENCE_S = 60
@@ -264,20 +265,20 @@ def test_what_begins_while_something_is_erased_writes_nothing_of_it(
             memory.ingest(text, user="ada", session="s")
         assert memory.wait(PATIENCE_S)
         writes, outcome = threading.Event(), list[object]()
-        writing, quoting = Excluding.writing, memory._receipts.quoting
+        writing, losing = Excluding.writing, memory._receipts.losing
 
         def watched(excluding: Excluding, epoch: int) -> AbstractContextManager[None]:
             writes.set()
             return writing(excluding, epoch)
 
-        def held(erased: Selection, texts: Iterable[str] = ()) -> tuple[Key, ...]:
+        def held(erased: Erased) -> AbstractContextManager[tuple[Key, ...]]:
             if not outcome and not writes.is_set():
                 compacting(memory, outcome)
                 assert writes.wait(PATIENCE_S)
-            return quoting(erased, texts)
+            return losing(erased)
 
         monkeypatch.setattr(Excluding, "writing", watched)
-        monkeypatch.setattr(memory._receipts, "quoting", held)
+        monkeypatch.setattr(memory._receipts, "losing", held)
         memory.erase("rule", user="ada", session="s")
         while not outcome:
             time.sleep(0.001)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from libravdb_memory import Config, Memory
+from libravdb_memory import Config, Memory, lineage
 from libravdb_memory.errors import NotFoundError
 from libravdb_memory.lineage import Branch
 from libravdb_memory.model import Draft, Turn
@@ -155,6 +155,29 @@ def test_a_summary_that_is_wrong_is_found_with_the_command_that_mends_it(memory:
     assert "libravdb compact --rebuild --user ada s" in mends
     memory.compact(user="ada", session="s", rebuild=True)
     assert memory.verify().ok
+
+
+def test_an_edge_that_leads_out_of_a_session_is_followed_neither_down_nor_up(memory: Memory) -> None:
+    """Only a damaged store has one, or one that took an import when these were not refused yet."""
+
+    def told() -> list[object]:
+        return [(node, memory.expand(node.id, user="ada").items) for node in nodes(memory)]
+
+    memory.ingest("the secret of eve", user="eve", session="s", id="e0")
+    low, high = (next(node for node in nodes(memory) if node.level == level) for level in (1, 3))
+    theirs = replace(low, id="theirs", namespace="eve", children=("e0",))
+    turn, elsewhere = Key(history_of("eve"), "e0", "s"), Key(history_of("ada"), "t29", "other")
+    memory._store.commit([Put(draft_of(theirs)), Link(theirs.key, turn)])
+    before = told()
+    memory._store.commit([Link(node.key, away) for node in (low, high) for away in (turn, elsewhere)])
+    memory._store.commit([Link(high.key, theirs.key)])
+    assert told() == before
+    assert [child.id for child in lineage.children(memory._store, low.key)] == list(low.children)
+    assert [parent.id for parent in lineage.parents(memory._store, turn)] == ["theirs"]
+    assert not lineage.parents(memory._store, theirs.key)
+    assert not memory.verify().ok
+    assert memory.erase("e0", user="eve").records == 2, "the turn and its own summary"
+    assert told() == before
 
 
 def test_a_rule_that_was_damaged_stands_again_after_a_rebuild(memory: Memory) -> None:

@@ -38,6 +38,39 @@ def test_no_receipt_quotes_an_erased_turn_even_while_contexts_are_made(memory: M
         assert not [receipt for receipt in memory.receipts(user="v", limit=200) if turn.text in str(receipt.offer)]
 
 
+def test_an_erasure_that_is_broken_off_lets_no_receipt_be_written_that_quotes_it(
+    memory: Memory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupted() -> None:
+        raise KeyboardInterrupt
+
+    turn = memory.ingest("the secret walrus", user="v", session="s1")
+    with monkeypatch.context() as during:
+        during.setattr(memory._building, "wait_for_those_under_way", interrupted)
+        memory.context("the secret walrus", user="v", session="s2", budget=300)
+        with pytest.raises(KeyboardInterrupt):
+            memory.erase(turn.id, user="v")
+    kept = memory.context("where is the animal?", user="v", session="s2", budget=300).receipt
+    assert [receipt.id for receipt in memory.receipts(user="v", limit=200)] == [kept.id]
+
+
+def test_many_receipts_can_be_added_while_an_erasure_waits_for_a_context(
+    memory: Memory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Those who are under way write receipts when many wait; nobody waits for the other."""
+    turn = memory.ingest("the secret walrus", user="v", session="s1")
+    wait, asked = memory._building.wait_for_those_under_way, list[str]()
+
+    def while_waiting() -> None:
+        for _ in range(100):
+            asked.append(memory.context("the secret walrus", user="v", session="s2", budget=300).receipt.id)
+        wait()
+
+    monkeypatch.setattr(memory._building, "wait_for_those_under_way", while_waiting)
+    assert memory.erase(turn.id, user="v").records == 1
+    assert len(asked) == 100 and memory.receipts(user="v", limit=200) == ()
+
+
 def test_each_of_several_erasures_counts_its_own_turn(memory: Memory) -> None:
     turns = [memory.ingest(f"walrus {number}", user="v", session="s1") for number in range(4)]
     for _ in range(3):

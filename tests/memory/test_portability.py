@@ -145,6 +145,40 @@ def test_damage_is_refused_by_the_line(memory: Memory, tmp_path: Path, hashed: C
         assert reason in str(refusal.value)
 
 
+SUMMARY, TURN = ["summary:eve", "s", "summary:1"], ["history:eve", "s", "e0"]
+LEADING_OUT = {
+    "to a turn of another user": (SUMMARY, ["history:ada", "s", "a0"]),
+    "to a summary of another user": (SUMMARY, ["summary:ada", "s", "summary:2"]),
+    "to a turn of another session": (SUMMARY, ["history:eve", "t", "e0"]),
+    "to a summary of another session": (SUMMARY, ["summary:eve", "t", "summary:2"]),
+    "to what is neither": (SUMMARY, ["user:eve", "s", "e0"]),
+    "from a turn": (TURN, SUMMARY),
+    "from a turn to a turn": (TURN, ["history:eve", "s", "e1"]),
+}
+
+
+@pytest.mark.parametrize("where", LEADING_OUT)
+def test_an_edge_that_leads_out_of_a_session_is_refused_by_its_line(tmp_path: Path, hashed: Config, where: str) -> None:
+    parent, child = LEADING_OUT[where]
+    lines = ['{"format":"libravdb-memory","version":1}', json.dumps({"type": "edge", "parent": parent, "child": child})]
+    with Memory.open(tmp_path / "copy", config=hashed) as copy, pytest.raises(InvalidInputError) as refusal:
+        copy.import_(lines)
+    assert "import line 2" in str(refusal.value) and "of its own session" in str(refusal.value)
+    assert f"{parent[2]!r} of {parent[0]!r} / {parent[1]!r}" in str(refusal.value)
+    assert f"{child[2]!r} of {child[0]!r} / {child[1]!r}" in str(refusal.value)
+
+
+def test_what_hosts_link_of_their_own_round_trips(tmp_path: Path, hashed: Config) -> None:
+    note, turn = Key("notes", "n"), Key("history:ada", "t", "s")
+    with Memory.open(tmp_path / "a", config=hashed) as memory, Memory.open(tmp_path / "b", config=hashed) as copy:
+        memory.ingest("herons", user="ada", session="s", id="t")
+        memory.store.commit([Put(Draft("notes", name, "a note")) for name in ("n", "m")])
+        memory.store.commit([Link(note, turn), Link(turn, Key("notes", "m"))])
+        assert copy.import_(lines_of(exported(memory))).edges == 2
+        assert [record.id for record in copy.store.parents(turn)] == ["n"]
+        assert [record.id for record in copy.store.children(turn)] == ["m"]
+
+
 def test_progress_is_told(memory: Memory) -> None:
     seen: list[tuple[int, int]] = []
     memory.export(io.StringIO(), lambda done, total: seen.append((done, total)))

@@ -16,8 +16,8 @@ from tests.memory.conversing import TOKENIZER, with_assembly
 from libravdb_memory import AmbiguousIdError, Config, Memory, NotFoundError, receipts
 from libravdb_memory.assemble.receipt import Reason
 from libravdb_memory.model import Draft, Record
-from libravdb_memory.namespaces import guidance_of
-from libravdb_memory.store.protocol import Put
+from libravdb_memory.namespaces import guidance_of, history_of
+from libravdb_memory.store.protocol import Key, Put, Selection
 
 SECRET = "xyzzyplughsecret"
 
@@ -184,6 +184,40 @@ def test_a_prompt_that_became_an_erased_turn_goes_with_it(memory: Memory) -> Non
     with pytest.raises(NotFoundError):
         memory.why(receipt.id)
     assert memory.why(other.id) == other
+
+
+def test_what_is_said_again_after_an_erasure_is_kept_again(memory: Memory) -> None:
+    turn = memory.ingest(f"the code is {SECRET}", user="ada", session="s")
+    memory.erase(turn.id, user="ada")
+    again = memory.context(turn.text, user="ada", session="s", budget=900).receipt
+    assert memory.receipts(user="ada") == (again,)
+
+
+def test_a_receipt_may_quote_what_was_replaced_since_and_no_turn_that_is_gone(tmp_path: Path, hashed: Config) -> None:
+    config = replace(hashed, compaction=replace(hashed.compaction, cluster_target=3, trigger_tokens=0))
+    with Memory.open(tmp_path / "store", config=with_assembly(config, startup_budget=100)) as memory:
+        memory.ingest("Never fly a drone near the herons.", user="ada", session="s", id="rule")
+        for number in range(20):
+            memory.ingest(f"heron {number} on the quay was seen at {number + 3}", user="ada", session="s")
+        memory.compact(user="ada", session="s")
+        assert memory.wait(30)
+        built = memory.context("may I fly a drone near herons on the quay?", user="ada", session="s", budget=900)
+        summaries = [item.id for item in built.receipt.offer.recalled if item.source == "summary"]
+        assert summaries and [item.id for item in built.receipt.offer.elevated] == ["guidance:s:rule"]
+        with pytest.raises(NotFoundError, match="is a summary"):
+            memory.erase(summaries[0], user="ada", session="s")
+        memory.compact(user="ada", session="s", rebuild=True)
+        memory.load_document("AGENTS.md", "- Never force-push.\n")
+        assert memory.receipts(user="ada") == (built.receipt,)
+        found = memory.verify()
+        assert found.ok and found.checked["receipts"] == 1
+        rules = replace(built.receipt, offer=replace(built.receipt.offer, turns=(), recalled=(), recovered=()))
+        memory._receipts.add(replace(rules, id="of rules"), built.assembly)
+        assert len(memory.receipts(user="ada")) == 2
+        memory.store.erase(Selection(keys=(Key(history_of("ada"), "rule", "s"),)))
+        problems = [problem for problem in memory.verify().problems if problem.kind == "receipt"]
+        assert "receipt 'of rules'" in {problem.where for problem in problems}
+        assert {problem.remedy for problem in problems} == {"libravdb erase --user ada --session=s -- rule"}
 
 
 def test_every_reason_for_staying_out_is_named_with_its_margin(memory: Memory) -> None:

@@ -181,7 +181,7 @@ def child_id(record: Record) -> str:
 
 
 def _summary_facts(store: Store, node: Node, record: Record) -> dict[str, Json]:
-    children: list[Json] = [child_id(child) for child in store.children(node.key)]
+    children: list[Json] = [child_id(child) for child in lineage.children(store, node.key)]
     turns = children if node.level == 1 else _turns_below(store, node)
     return {
         **record.metadata,

@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Literal, TypeAlias, TypeVar
 
-from libravdb_memory import sessions
+from libravdb_memory import lineage, sessions
 from libravdb_memory.authored import DOCUMENTS
 from libravdb_memory.gating import DURABLE, REPETITION
 from libravdb_memory.identity import Json
@@ -241,7 +241,7 @@ def _edges(store: Store, name: str, owners: Sequence[str], session: str) -> list
         _edge(name, record, child)
         for namespace in owners
         for record in every(store, summaries_of(namespace), Equals("group", session))
-        for child in store.children(node_of(record).key)
+        for child in lineage.children(store, node_of(record).key)
     ]
 
 

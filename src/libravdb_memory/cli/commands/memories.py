@@ -17,8 +17,12 @@ from libravdb_memory.cli.invocation import Invocation, command
 from libravdb_memory.cli.owners import owners_of
 from libravdb_memory.cli.render import counted, in_one_line, printable, render_hits, render_summary, render_turn
 from libravdb_memory.cli.waiting import wait_for_compaction, wait_for_embedding
+from libravdb_memory.errors import NotFoundError
 from libravdb_memory.namespaces import namespace_of, summarised_namespace_of
 from libravdb_memory.serve.bridge.census import Census, Stating
+
+_LEFT = Census(0, 0, 0)
+"""Of a turn that is gone, copies and receipts may be left; nobody counts them beforehand."""
 
 user_option = click.option("-u", "--user", help="Whose memory it is.")
 session_option = click.option("-s", "--session", help="One conversation of that user.")
@@ -183,7 +187,8 @@ def erase(invocation: Invocation, turn_id: str | None, user: str | None, session
     if invocation.as_json:
         invocation.terminal.json({**asdict(doomed), **asdict(erasure)})
     made = f", with {doomed.made} made from {'it' if doomed.turns == 1 else 'them'}" if doomed.made else ""
-    invocation.terminal.words(f"erased {counted(doomed.turns, 'turn')}{made}")
+    what = "what was left of this turn" if doomed == _LEFT else f"{counted(doomed.turns, 'turn')}{made}"
+    invocation.terminal.words(f"erased {what}")
     for line in _about_rules(doomed, place, gone=True):
         invocation.terminal.words(line)
     return OK
@@ -200,7 +205,12 @@ def _counted(
             raise nothing_to_erase(user, session)
         return found, session
     with invocation.open_memory() as memory:
-        turn = memory.get(turn_id, user=user, session=session)
+        try:
+            turn = memory.get(turn_id, user=user, session=session)
+        except NotFoundError:
+            if user is None or session is None:
+                raise
+            return _LEFT, session
     if shown:
         invocation.terminal.words(render_turn(turn, invocation.terminal.width))
     with invocation.open_store() as store:
@@ -211,6 +221,8 @@ def _question(doomed: Census, turn_id: str | None, user: str | None, session: st
     whose = [repr(user)] if user is not None else []
     part = [f"session {session!r}"] if session is not None else ["all sessions"]
     what = f"{counted(doomed.turns, 'turn')} of {', '.join(whose + part)}" if turn_id is None else "this turn"
+    if doomed == _LEFT:
+        what = "what is left of this turn, which is gone"
     made = f", and {doomed.made} made from {'it' if doomed.turns == 1 else 'them'}," if doomed.made else ""
     about = [f"{line[0].upper()}{line[1:]}." for line in _about_rules(doomed, place)]
     return " ".join([*about, f"Erase {what}{made} for good?"])

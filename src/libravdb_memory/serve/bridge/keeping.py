@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from libravdb_memory import lineage, verifying
+from libravdb_memory import lineage, receipts, verifying
 from libravdb_memory.gate.regret import Outcome
 from libravdb_memory.journal import Entry, Journal
 from libravdb_memory.judgements import Judgement, judgements
@@ -84,7 +84,7 @@ class Keeping:
         return self._store.status()
 
     def verify(self, progress: Progress | None = None) -> Verification:
-        return verifying.verified(self._store, self._store.verify(progress))
+        return receipts.verified(self._store, verifying.verified(self._store, self._store.verify(progress)))
 
     def backup(self, target: Path, progress: Progress | None = None) -> None:
         self._store.backup(target, progress)

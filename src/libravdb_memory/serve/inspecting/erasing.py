@@ -7,12 +7,11 @@ from typing import Any
 
 from libravdb_memory.arguments import nothing_to_erase
 from libravdb_memory.copies import collections_of, copies_of_session, copies_of_turn
-from libravdb_memory.forgetting import derived_from
+from libravdb_memory.forgetting import derived_from, doomed_with
 from libravdb_memory.identity import Json
 from libravdb_memory.model import Record
 from libravdb_memory.namespaces import guidance_of, history_of, summaries_of
 from libravdb_memory.serve import epochs
-from libravdb_memory.serve.erasing import key_of
 from libravdb_memory.serve.inspecting.lists import count_of
 from libravdb_memory.serve.inspecting.rows import PREVIEW, cut, turn_rows
 from libravdb_memory.serve.methods import Method, Result
@@ -46,11 +45,10 @@ def _of_turn(service: Service, namespace: str, session: str | None, turn_id: str
     if record is None:
         raise nothing_to_erase(namespace, session)
     derived = derived_from(store, record)
-    said = [found.text for found in (record, *derived.rules, *derived.summaries)]
     rules = (*derived.rules, *derived.aftermath.pointless)
     made: tuple[tuple[str, Sequence[Record]], ...] = (("summary", derived.summaries), ("rule", rules))
-    keys = (key, *map(key_of, derived.aftermath.pointless))
-    receipts, all_read = service.memory.quoting(Selection(keys=keys), said, _PATIENCE_S)
+    doomed = doomed_with(store, record, derived)
+    receipts, all_read = service.memory.quoting(doomed.selection, doomed.said, _PATIENCE_S, made=doomed.made)
     below = {name for found in derived.summaries for name in _turns_below(store, found)}
     return _told(
         service,

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from libravdb_memory import lineage
 from libravdb_memory.errors import NotFoundError
 from libravdb_memory.identity import Json
 from libravdb_memory.namespaces import history_of, summaries_of
@@ -57,7 +58,7 @@ def _parents(store: Store, nodes: Sequence[Node]) -> dict[str, str]:
     """A summary of summaries is newer than these, so most parents stand on the same page."""
     known = {child: node.id for node in nodes if node.level > 1 for child in node.children}
     for node in nodes:
-        if node.id not in known and (above := store.parents(node.key)):
+        if node.id not in known and (above := lineage.parents(store, node.key)):
             known[node.id] = above[0].id
     return known
 

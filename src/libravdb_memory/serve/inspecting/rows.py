@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from libravdb_memory import lineage
 from libravdb_memory.gating import JUDGED
 from libravdb_memory.identity import Json
 from libravdb_memory.ingest.turns import turn_of
@@ -90,5 +91,5 @@ def _said(record: Record, counter: TokenCounter, text_limit: int, masked: Mappin
 
 
 def _cover(store: Store, record: Record) -> str | None:
-    above = store.parents(Key(record.collection, record.id, record.group))
+    above = lineage.parents(store, Key(record.collection, record.id, record.group))
     return above[0].id if above else None

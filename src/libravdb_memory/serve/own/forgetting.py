@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from libravdb_memory.arguments import nothing_to_erase
-from libravdb_memory.errors import InvalidInputError
+from libravdb_memory.errors import InvalidInputError, NotFoundError
 from libravdb_memory.serve.erasing import erase_conversation, erase_namespace, erase_turn
 from libravdb_memory.serve.forms import object_form
 from libravdb_memory.serve.methods import Method, Result
@@ -43,7 +43,12 @@ def memory_forget(service: Service, params: Forget) -> Result:
 
 def _erased(service: Service, namespace: str, session: str | None, turn: str | None) -> Erasure:
     if turn is not None:
-        found = service.memory.get(turn, user=namespace, session=session)
+        try:
+            found = service.memory.get(turn, user=namespace, session=session)
+        except NotFoundError:
+            if session is None or not (gone := erase_turn(service, namespace, session, turn)).records:
+                raise
+            return gone  # what was left of it
         return erase_turn(service, namespace, found.session, found.id)
     if session is None:
         return erase_namespace(service, namespace)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from statistics import fmean
 from typing import TYPE_CHECKING, Any
 
-from libravdb_memory import sessions
+from libravdb_memory import lineage, sessions
 from libravdb_memory.errors import NotFoundError
 from libravdb_memory.lineage import DEEPEST
 from libravdb_memory.model import Record
@@ -98,7 +98,7 @@ def _in_order(store: Store, summary: Record) -> list[Record]:
         first = store.get(Key(history_of(node.namespace), node.first, node.session))
         return (record if first is None else first).ref, record.ref
 
-    return sorted(store.children(node_of(summary).key), key=place)
+    return sorted(lineage.children(store, node_of(summary).key), key=place)
 
 
 def _reach(service: Service, params: Compact | ExpandSummary) -> frozenset[str]:
