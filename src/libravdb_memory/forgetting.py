@@ -2,9 +2,9 @@
 
 Laws: with a turn go the summaries above it, those that a model wrote while it was shown one of these, the guidance
 taken from it and what is kept only because it took back that, the copies that hosts made of it, and every receipt that
-quotes it. With a session or a user go the notes that name them; nothing of another namespace goes. The other turns below
-such a summary are uncovered again, and the next compaction covers them. What is being made meanwhile from the erased
-words is never written. All that goes from disk goes in one commit: a crash leaves everything or nothing of it.
+quotes it. With a session or a user go the notes that name them; nothing of another namespace goes. The other turns
+below such a summary are uncovered again, and the next compaction covers them. What is being made meanwhile from the
+erased words is never written. All that goes from disk goes in one commit: a crash leaves everything or nothing of it.
 """
 
 from __future__ import annotations
