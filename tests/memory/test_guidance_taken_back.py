@@ -127,6 +127,43 @@ def test_a_rule_that_changes_another_says_which(memory: Memory) -> None:
     assert taken_back_by(second) == {mark_of(first.id)} and not taken_back_by(first)
 
 
+def test_a_rule_from_now_on_takes_back_its_contrary_and_neither_the_same_nor_another(memory: Memory) -> None:
+    foods = ("shellfish", "celery", "mustard seeds")
+    rules = [
+        "Never suggest recipes with peanuts.",
+        *(f"From now on never suggest recipes with {food}." for food in foods),
+    ]
+    contrary = "From now on do suggest recipes with celery."
+    talk(memory, "s", *rules, rules[-1], contrary, OTHER)
+    memory.compact(user="ada", session="s")
+    *others, last = memory.guidance(user="ada").rules
+    assert [rule.text for rule in others] == [*rules, rules[-1]] and last.text == contrary
+    assert [rule.takes_back for rule in others] == [()] * 5
+    assert others[2].id in last.takes_back
+
+
+def relations(memory: Memory) -> list[tuple[str, tuple[str, ...], tuple[str, ...]]]:
+    return [(rule.text, rule.takes_back, rule.taken_back_by) for rule in memory.guidance(user="ada").rules]
+
+
+@pytest.mark.parametrize("sessions", [("s", "s", "s"), ("a", "b", "c")])
+def test_a_rebuild_finds_the_same_of_rules_that_were_all_given_at_one_time(
+    memory: Memory, sessions: tuple[str, ...]
+) -> None:
+    said = (RULE, NEW_RULE, "From now on use tabs in the parser, forget the spaces.")
+    for session, text in zip(sessions, said, strict=True):
+        memory.ingest(text, user="ada", session=session, ts=1_000)
+    for session in dict.fromkeys(sessions):
+        for number in range(8):
+            memory.ingest(f"Module {number} is done.", user="ada", session=session, role="assistant", ts=1_000)
+        memory.compact(user="ada", session=session)
+    before = relations(memory)
+    assert [len(takes_back) for _, takes_back, _ in before] == [0, 1, 2]
+    for session in dict.fromkeys(sessions):
+        assert memory.compact(user="ada", session=session, rebuild=True).guidance == 0
+    assert relations(memory) == before
+
+
 @pytest.mark.parametrize("live", [in_one_session, in_a_later_compaction, in_another_session])
 def test_a_list_of_rules_tells_which_takes_back_which(memory: Memory, live: Callable[[Memory], None]) -> None:
     live(memory)
