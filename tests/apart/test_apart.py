@@ -150,6 +150,29 @@ def test_who_closes_it_while_it_starts_is_not_told_that_there_can_be_none() -> N
     assert isinstance(outcome[0], CallCancelledError)
 
 
+def test_a_call_for_which_no_thread_can_be_had_is_refused_alone_and_not_done_later(tmp_path: Path) -> None:
+    note = str(tmp_path / "note")
+
+    def answer(question: str) -> str:
+        with pytest.raises(NoProcessError, match="no thread for it: can't start new thread"):
+            scarce.call("note", note, cancelled=never, patience_s=30)
+        return f"told {question}"
+
+    scarce = Apart(Thing, answer)
+    assert scarce.call("asked_without_threads", "why", cancelled=never, patience_s=60) == "told why"
+    assert [scarce.call("is_noted", note, cancelled=never) for _ in range(3)] == [False] * 3
+    scarce.close()
+
+
+@pytest.mark.parametrize("trouble", ["read_nothing_more_once", "say_nothing_more_once"])
+def test_one_that_runs_but_can_read_or_answer_no_more_is_not_waited_for(
+    apart: Apart, tmp_path: Path, trouble: str
+) -> None:
+    first = apart.call("pid", cancelled=never)
+    assert apart.call(trouble, str(tmp_path / "note"), cancelled=never, patience_s=60) == "alive"
+    assert apart.pid != first
+
+
 def test_threads_are_kept_for_later_calls(apart: Apart) -> None:
     assert len({apart.call("thread", cancelled=never) for _ in range(40)}) < 20
 
