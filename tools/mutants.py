@@ -702,6 +702,12 @@ MUTANTS: tuple[tuple[str, str, str], ...] = (
     ("lineage.py", "waiting += fresh", "pass"),
     ("lineage.py", "if _may_cover(key, _key(record))]", "]"),
     ("lineage.py", "if _may_cover(_key(record), key)]", "]"),
+    ("lineage.py", "if record.ref not in placed_before:", "if True:"),
+    (
+        "lineage.py",
+        "list({record.ref: record for record in (*turns, *found)}.values())",
+        "[*turns, *found]",
+    ),
     ("portability.py", "if not may_cover((", "if False and not may_cover(("),
     ("portability.py", "if ours not in (None, told):", "if False:"),
     (
