@@ -77,6 +77,7 @@ TESTS: dict[str, tuple[str, ...]] = {
     ),
     "compacting/uncovered.py": _COMPACTING,
     "beside.py": ("memory/test_without_threads.py",),
+    "store/forking.py": ("durability/test_forking.py",),
     "engines/summarising/interruptible.py": ("memory/test_without_threads.py",),
     "apart/process.py": ("apart/test_apart.py", "memory/test_compaction_apart.py"),
     "apart/serving.py": ("apart/test_apart.py",),
@@ -1024,6 +1025,9 @@ MUTANTS: tuple[tuple[str, str, str], ...] = (
     ("nimble.py", "asked = bool(_running) and", "asked ="),
     ("nimble.py", "            slices.ask_for(slices.USUAL_S)\n", "            pass\n"),
     ("nimble.py", "    slices.ask_for(slices.LONG_S)\n", ""),
+    # forks
+    ("store/forking.py", "    with _guard:\n        yield\n", "    yield\n"),
+    ("store/forking.py", "import logging  # noqa: F401", "# noqa: F401"),
     # memories that are open at the end of a program
     ("leaving.py", "atexit.register(_open.leave)\n", ""),
     ("leaving.py", "_PATIENCE_S = 10.0", "_PATIENCE_S = 0.0"),
