@@ -17,6 +17,7 @@ from tests.apart.things import Broken, Thing
 
 from libravdb_memory import errors
 from libravdb_memory.apart import Apart, NoProcessError, process
+from libravdb_memory.apart.frames import Pipe
 from libravdb_memory.errors import CallCancelledError, EngineError, ProcessLostError, TextRefusedError
 
 
@@ -171,6 +172,20 @@ def test_one_that_runs_but_can_read_or_answer_no_more_is_not_waited_for(
     first = apart.call("pid", cancelled=never)
     assert apart.call(trouble, str(tmp_path / "note"), cancelled=never, patience_s=60) == "alive"
     assert apart.pid != first
+
+
+def test_one_to_which_nothing_more_can_be_written_is_not_waited_for(
+    apart: Apart, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first = apart.call("pid", cancelled=never)
+    write = Pipe.write
+
+    def refused(pipe: Pipe, raw: bytes) -> None:
+        monkeypatch.setattr(Pipe, "write", write)
+        raise MemoryError
+
+    monkeypatch.setattr(Pipe, "write", refused)
+    assert apart.call("pid", cancelled=never, patience_s=60) == apart.pid != first
 
 
 def test_threads_are_kept_for_later_calls(apart: Apart) -> None:

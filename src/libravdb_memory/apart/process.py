@@ -231,7 +231,7 @@ class _Running:
             while (raw := self._outbox.get()) is not None:
                 self._pipe.write(raw)
             self._pipe.end()
-        except (OSError, ValueError):  # it is gone, or about to be
+        except Exception:  # it is gone, or about to be; if not, it would be asked nothing more
             self._process.kill()
 
     def _read(self) -> None:
