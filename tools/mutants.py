@@ -95,7 +95,7 @@ TESTS: dict[str, tuple[str, ...]] = {
         "laws/test_hostile_endpoint.py",
         "laws/test_keystone.py",
     ),
-    "verifying.py": ("laws/test_lineage.py",),
+    "verifying.py": ("laws/test_lineage.py", "memory/test_portability.py"),
     "shards.py": ("memory/test_guidance_taken_back.py",),
     "cli/terminal.py": ("cli/test_render.py",),
     "wording.py": ("cli/test_render.py",),
@@ -717,6 +717,8 @@ MUTANTS: tuple[tuple[str, str, str], ...] = (
     ),
     ("portability.py", "if not may_cover((", "if False and not may_cover(("),
     ("portability.py", "if ours not in (None, told):", "if False:"),
+    ("portability.py", "policy_of(info.name) or Policy(", "Policy("),
+    ("verifying.py", "if ours not in (None, found):", "if False:"),
     (
         "portability.py",
         "policies.get(collection) or policy_of(collection) or Policy()",

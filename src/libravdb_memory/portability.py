@@ -111,11 +111,12 @@ def _items(store: Exportable) -> Iterator[Mapping[str, Json]]:
     for info in store.collections():
         if info.name.startswith(_OF_THIS_STORE_ONLY):
             continue
+        policy = policy_of(info.name) or Policy(info.append_only, info.searchable)
         yield {
             "type": "collection",
             "name": info.name,
-            "append_only": info.append_only,
-            "searchable": info.searchable,
+            "append_only": policy.append_only,
+            "searchable": policy.searchable,
         }
         for record in _records(store, info.name):
             last_refs[info.name] = record.ref

@@ -202,6 +202,19 @@ def test_an_archive_does_not_decide_what_may_be_done_with_a_collection_of_ours(
         assert copy.store.collections() == ()
 
 
+def test_a_store_that_took_such_an_archive_is_told_of_and_mended_by_an_export(tmp_path: Path, hashed: Config) -> None:
+    with SqliteStore.open(tmp_path / "a") as store:
+        store.commit([Put(Draft("history:eve", "t", "herons", {"role": "user"}, 1, "s"))])
+    with Memory.open(tmp_path / "a", config=hashed) as memory, Memory.open(tmp_path / "b", config=hashed) as copy:
+        [problem] = memory.verify().problems
+        assert (problem.kind, problem.where) == ("policy", "collection 'history:eve'")
+        assert problem.detail == "is editable and searchable, and should be append-only and searchable"
+        assert "export" in problem.remedy
+        assert copy.import_(lines_of(exported(memory))).added == 1
+        copy.ingest("more herons", user="eve", session="s")
+        assert copy.verify().ok
+
+
 def test_turns_whose_collection_no_line_tells_of_are_raw_history_all_the_same(tmp_path: Path, hashed: Config) -> None:
     with Memory.open(tmp_path / "a", config=hashed) as memory, Memory.open(tmp_path / "b", config=hashed) as copy:
         memory.ingest("herons", user="ada", session="s", id="t")
