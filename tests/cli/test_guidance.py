@@ -107,6 +107,16 @@ def test_rules_come_in_pages(ada: Run) -> None:
     assert ada("guidance", "-u", "ada", "--limit", "0").code == 2
 
 
+def test_a_cursor_that_no_page_had_is_refused_and_behind_the_last_rule_there_are_none(ada: Run) -> None:
+    first = json.loads(ada("guidance", "-u", "ada", "--limit", "3", "--json").out)
+    for odd in ("999999.1", "7fff.1", "1.1", "-1.1"):
+        refused = ada("guidance", "-u", "ada", f"--after={odd}")
+        assert refused.code == 2 and f"after: {odd!r} is no cursor" in refused.err
+    ada("erase", "t12", "-u", "ada", "-s", "ops", "--yes")
+    behind = ada("guidance", "-u", "ada", "--after", first["cursor"])
+    assert (behind.code, behind.out) == (0, "") and "no rules after this cursor, of 3 rules in all" in behind.err
+
+
 def test_where_there_are_none_it_says_whose_there_are(ada: Run) -> None:
     assert ada("guidance").code == 0
     assert "no rules are kept; there are some of --user ada" in ada("guidance").err

@@ -24,7 +24,7 @@ def render_guidance(page: Guidance, width: int) -> str:
 def guidance_words(page: Guidance, whose: Sequence[str], limit: int, none: str, again: Callable[..., str]) -> str:
     """How many are shown, and how to go on; where there are none, the words `none`."""
     if not page.rules:
-        return none
+        return f"no rules after this cursor, of {counted(page.total, 'rule')} in all" if page.total else none
     some = f"{len(page.rules):,} of " if len(page.rules) < page.total else ""
     told = f"\n{some}{counted(page.total, 'rule')}; a wrong one goes with its turn: {again('erase', 'TURN', *whose)}"
     if page.cursor is None:
