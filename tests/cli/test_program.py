@@ -349,6 +349,24 @@ def on_a_terminal(environment: dict[str, str], *arguments: str, typed: str = "")
     return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]), shown.decode()
 
 
+def test_a_terminal_is_told_how_many_turns_are_stored_where_their_ids_go_elsewhere(environment: dict[str, str]) -> None:
+    terminal, its_end = pty.openpty()
+    command = [sys.executable, "-m", "libravdb_memory", "add", "--jsonl", "-", "--user", "ada", "--no-wait"]
+    with subprocess.Popen(
+        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=its_end, env=environment
+    ) as process:
+        assert process.stdin and process.stdout
+        process.stdin.write(b'{"text": "kept", "id": "k"}\n' + b" " * 100_000)
+        process.stdin.flush()
+        assert process.stdout.readline() == b"k\n"
+        shown = os.read(terminal, 65536).decode()
+        assert shown.startswith("\r\x1b[Kstoring: 1 turn  ")
+        process.stdin.close()
+        assert process.wait(timeout=30) == 0
+    os.close(its_end)
+    os.close(terminal)
+
+
 def test_a_long_question_is_broken_between_words(environment: dict[str, str], libravdb: Run) -> None:
     session = "the-long-talk-about-the-move-of-the-northern-warehouse"
     libravdb("add", "hello there", "--user", "priya", "--session", session)

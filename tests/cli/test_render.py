@@ -255,6 +255,21 @@ def test_a_bar_of_which_nothing_came_may_leave_no_line(moving: bool) -> None:
     assert lines == ["compacting: 2 summaries in 0.0 s", ""]
 
 
+def test_a_bar_for_what_is_mostly_short_shows_nothing_of_what_is() -> None:
+    stream, clock = io.StringIO(), Clock()
+    bar = ProgressBar("storing", "turns", stream, moving=True, from_s=1.0, clock=clock)
+    for failed in (False, True):
+        clock.now = 0.9
+        bar.update(7, 0)
+        bar.finish(failed=failed)
+    assert stream.getvalue() == ""
+    clock.now = 1.1
+    bar.update(8, 0)
+    assert last_drawn(stream) == "storing: 8 turns"
+    bar.finish(failed=False)
+    assert last_drawn(stream) == "storing: 8 turns in 1.1 s\n"
+
+
 # ── times ────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 

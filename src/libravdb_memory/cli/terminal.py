@@ -75,15 +75,16 @@ class Terminal:
 
     @contextmanager
     def progress(
-        self, label: str, unit: str = "", wait: Wait | None = None, *, told_always: bool = True
+        self, label: str, unit: str = "", wait: Wait | None = None, *, told_always: bool = True, from_s: float = 0.0
     ) -> Generator[Progress, None, None]:
         """A bar that moves on a terminal; one line at the end; nothing when quiet, nor for programs that want only
         JSON from here. `unit` is what is counted, `wait` what is waited for where nothing moves; unless `told_always`,
-        no line is left where nothing was counted."""
+        no line is left where nothing was counted. What ends within `from_s` seconds shows nothing at all."""
         if self.quiet or (self.for_programs and not sys.stderr.isatty()):
             yield lambda done, total: None
             return
-        bar = ProgressBar(label, unit, sys.stderr, moving=sys.stderr.isatty(), wait=wait, told_always=told_always)
+        moving = sys.stderr.isatty()
+        bar = ProgressBar(label, unit, sys.stderr, moving=moving, wait=wait, told_always=told_always, from_s=from_s)
         try:
             with _beating(bar.beat, bar.moving):
                 yield bar.update
@@ -184,6 +185,7 @@ class ProgressBar:
         moving: bool,
         wait: Wait | None = None,
         told_always: bool = True,
+        from_s: float = 0.0,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self.moving = moving
@@ -192,13 +194,14 @@ class ProgressBar:
         self._stream = stream
         self._wait = wait or Wait()
         self._told_always = told_always
+        self._from_s = from_s
         self._clock = clock
         self._lock = threading.Lock()
         self._started = self._moved_at = clock()
         self._drawn_at = float("-inf")
         self._done: int | None = None
         self._total = 0
-        if moving:
+        if moving and not from_s:
             self._write(f"{label} …")
 
     def update(self, done: int, total: int) -> None:
@@ -217,6 +220,8 @@ class ProgressBar:
                 self._draw(now)
 
     def finish(self, *, failed: bool) -> None:
+        if self._is_early(self._clock()):
+            return
         if not (self._told_always or self._done or failed):
             self._write("\r\x1b[K" if self.moving else "")
             return
@@ -226,7 +231,12 @@ class ProgressBar:
         outcome = f"stopped after {elapsed:.1f} s" if failed else f"{count} in {elapsed:.1f} s"
         self._write(("\r\x1b[K" if self.moving else "") + f"{self._label}: {outcome}\n")
 
+    def _is_early(self, now: float) -> bool:
+        return now - self._started < self._from_s
+
     def _draw(self, now: float) -> None:
+        if self._is_early(now):
+            return
         self._drawn_at = now
         still = now - self._moved_at
         is_still = still >= _STILL_S and not 0 < self._total <= (self._done or 0)
