@@ -151,6 +151,19 @@ def test_a_bar_moves_on_a_terminal_and_only_there() -> None:
         assert ("100%" in stream.getvalue()) == moving and (len(lines) == 1) != moving
 
 
+def test_a_bar_moves_with_what_is_within_the_one_at_work() -> None:
+    stream, clock = io.StringIO(), Clock()
+    bar = ProgressBar("compacting", "sessions", stream, moving=True, clock=clock)
+    for within in ("3 of 12 clusters", "4 of 12 clusters"):
+        clock.now += 1.5
+        bar.update(1, 5, within)
+        bar.beat()
+        assert f"1/5, {within}" in last_drawn(stream) and "nothing" not in last_drawn(stream)
+    clock.now += 3.0
+    bar.beat()
+    assert last_drawn(stream) == "compacting: 1/5, 4 of 12 clusters  nothing new for 3 s"
+
+
 @pytest.mark.parametrize("columns", [20, 40, 80])
 def test_a_bar_stays_on_one_line_of_a_narrow_terminal(monkeypatch: pytest.MonkeyPatch, columns: int) -> None:
     monkeypatch.setenv("COLUMNS", str(columns))

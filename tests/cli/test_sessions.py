@@ -14,7 +14,10 @@ from typing import Any, TypeAlias
 import pytest
 
 from libravdb_memory.cli.history_tree import ASCII
+from libravdb_memory.cli.terminal import ProgressBar
 from libravdb_memory.compacting import CANCELLED, Compaction
+from libravdb_memory.compacting.covering import Covering
+from libravdb_memory.compacting.folding import Folding
 from libravdb_memory.indexing import Indexer
 from libravdb_memory.model import Draft
 from libravdb_memory.namespaces import summaries_of
@@ -296,13 +299,59 @@ def test_an_interrupted_compaction_says_what_is_there(ada: Run, monkeypatch: pyt
     with monkeypatch.context() as patch:
         patch.setattr(Memory, "compact", interrupted)
         result = ada("compact", "plan", "--user", "ada")
-        anew = ada("compact", "plan", "--user", "ada", "--rebuild")
-    told = "keeps the summaries that it had until all are made anew; then the next compaction folds them\n"
-    assert f"a session {told}" in anew.err
     assert result.code == 130
     first, *rest = result.err.splitlines()
     assert first.startswith("compacting: stopped after")
     assert rest == ["0 summaries made; running it again goes on from there", "libravdb: interrupted"]
+
+
+def test_an_interrupted_rebuild_says_whether_anything_was_replaced_and_what_to_do(
+    ada: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ada("compact", "plan", "--user", "ada")
+    ada("add", "--jsonl", "-", "--user", "ada", stdin=lines("night-watch-of-the-harbour", 24))
+    end = "libravdb: interrupted"
+
+    def interrupted(*arguments: str) -> list[str]:
+        result = ada("compact", *arguments, "--user", "ada", "--rebuild")
+        first, *rest = result.err.splitlines()
+        assert result.code == 130 and first.startswith("compacting: stopped after")
+        assert max(map(len, rest)) <= 80
+        return [" ".join(rest[:-1]), rest[-1]]
+
+    def now(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Covering, "_cover", now)
+        assert interrupted("plan") == ["nothing was replaced; run it again with --rebuild", end]
+    with monkeypatch.context() as patch:
+        patch.setattr(Folding, "run", now)
+        assert interrupted("plan") == ["every summary was replaced; the next compaction folds them", end]
+        told = "0 of 2 sessions are through; of plan every summary was replaced; the next compaction folds them"
+        assert interrupted("--all") == [told, end]
+    with monkeypatch.context() as patch:
+        whole = Covering.run
+        runs = iter([whole, now])
+        patch.setattr(Covering, "run", lambda covering: next(runs)(covering))
+        told = "1 of 2 sessions are through; of night-watch-of-the-harbour nothing was replaced; "
+        assert interrupted("--all") == [f"{told}run it again with --rebuild", end]
+
+
+def test_the_bar_of_many_sessions_tells_how_far_that_at_work_is(ada: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    ada("add", "--jsonl", "-", "--user", "ada", stdin=lines("ops", TURNS))
+    updates: list[tuple[int, int, str]] = []
+    update = ProgressBar.update
+
+    def updated(bar: ProgressBar, done: int, total: int, within: str = "", /) -> None:
+        updates.append((done, total, within))
+        update(bar, done, total, within)
+
+    monkeypatch.setattr(ProgressBar, "update", updated)
+    assert ada("compact", "--all", "--user", "ada").code == 0
+    sessions = [told for told in updates if told[1] == 2]
+    assert [told for told in sessions if not told[2]] == [(0, 2, ""), (1, 2, ""), (2, 2, "")]
+    assert {(0, 2, "1 of 2 clusters"), (1, 2, "1 of 2 clusters")} <= set(sessions)
 
 
 def test_a_compaction_that_ended_early_is_not_told_to_have_nothing_to_do(

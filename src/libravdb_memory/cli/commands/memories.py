@@ -18,12 +18,11 @@ from libravdb_memory.cli.exit_codes import OK, PROBLEMS_FOUND
 from libravdb_memory.cli.invocation import Invocation, command
 from libravdb_memory.cli.owners import owners_of
 from libravdb_memory.cli.render import counted, in_one_line, printable, render_hits, render_summary, render_turn
-from libravdb_memory.cli.terminal import Terminal
+from libravdb_memory.cli.terminal import Counting, Terminal
 from libravdb_memory.cli.waiting import wait_for_compaction, wait_for_embedding
 from libravdb_memory.errors import NotFoundError
 from libravdb_memory.namespaces import namespace_of, summarised_namespace_of
 from libravdb_memory.serve.bridge.census import Census, Stating
-from libravdb_memory.store.protocol import Progress
 
 _LEFT = Census(0, 0, 0)
 """Of a turn that is gone, copies and receipts may be left; nobody counts them beforehand."""
@@ -94,10 +93,10 @@ def add(
             wait_for_embedding(memory, invocation.terminal)
 
 
-def _storing(terminal: Terminal, lines: IO[str] | None) -> AbstractContextManager[Progress]:
+def _storing(terminal: Terminal, lines: IO[str] | None) -> AbstractContextManager[Counting]:
     """A count on a terminal where neither ids come nor lines are typed: there it would be between them."""
     if lines is None or lines.isatty() or sys.stdout.isatty() or not sys.stderr.isatty():
-        return nullcontext(lambda done, total: None)
+        return nullcontext(lambda done, total, within="", /: None)
     return terminal.progress("storing", "turns", from_s=_A_MOMENT_S)
 
 

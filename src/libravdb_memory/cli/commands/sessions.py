@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import textwrap
 from dataclasses import asdict, replace
 from functools import partial
 
@@ -16,20 +17,22 @@ from libravdb_memory.cli.compaction_report import (
     render_compaction,
     render_compactions,
     render_expansion,
-    summaries,
 )
 from libravdb_memory.cli.guidance_report import guidance_words, render_guidance
 from libravdb_memory.cli.history_tree import Shown, glyphs_of_output, history_form, render_history
 from libravdb_memory.cli.idle_sessions import why_idle
+from libravdb_memory.cli.interruption import Interruption
 from libravdb_memory.cli.invocation import Invocation, command
 from libravdb_memory.cli.owners import as_options, owners_of
+from libravdb_memory.cli.terminal import Counting
 from libravdb_memory.cli.waiting import wait_for_embedding, wait_for_summaries
 from libravdb_memory.compacting import Compaction
 from libravdb_memory.model import Turn
 from libravdb_memory.namespaces import given_user, guided_namespace_of, session_name
 from libravdb_memory.serve.bridge.lookup import SessionName
-from libravdb_memory.serve.bridge.remote import AnyMemory, RemoteMemory
+from libravdb_memory.serve.bridge.remote import AnyMemory
 from libravdb_memory.summaries import Node
+from libravdb_memory.wording import counted
 
 user_option = click.option("-u", "--user", help="Whose memory it is.")
 _PAGE = 1000
@@ -69,37 +72,32 @@ def _report(invocation: Invocation, done: list[Compaction], every: bool) -> None
 
 
 def _compacted(invocation: Invocation, memory: AnyMemory, names: list[SessionName], rebuild: bool) -> list[Compaction]:
-    before = memory.status().summaries
+    done, told = list[Compaction](), Interruption(memory, names, rebuild)
     try:
-        return _one_by_one(invocation, memory, names, rebuild)
+        _one_by_one(invocation, memory, names, rebuild, done)
     except KeyboardInterrupt:
-        invocation.terminal.words(_interrupted(memory, before, rebuild))
+        invocation.terminal.words(textwrap.fill(told.words(len(done)), invocation.terminal.width))
         raise
-
-
-def _interrupted(memory: AnyMemory, before: int, rebuild: bool) -> str:
-    if isinstance(memory, RemoteMemory):
-        return "the daemon goes on with the session that it has begun"
-    if rebuild:
-        return "a session keeps the summaries that it had until all are made anew; then the next compaction folds them"
-    made = max(memory.status().summaries - before, 0)
-    return f"{summaries(made)} made; running it again goes on from there"
-
-
-def _one_by_one(invocation: Invocation, memory: AnyMemory, names: list[SessionName], rebuild: bool) -> list[Compaction]:
-    """A bar of the summaries of one session, or of many sessions."""
-    wait = wait_for_summaries(invocation.config(), memory)
-    if len(names) == 1:
-        with invocation.terminal.progress("compacting", "clusters", wait) as progress:
-            user, session = names[0]
-            return [memory.compact(user=user, session=session, rebuild=rebuild, progress=progress)]
-    done: list[Compaction] = []
-    with invocation.terminal.progress("compacting", "sessions", wait) as progress:
-        for name in names:
-            progress(len(done), len(names))
-            done.append(memory.compact(user=name.user, session=name.session, rebuild=rebuild))
-        progress(len(done), len(names))
     return done
+
+
+def _one_by_one(
+    invocation: Invocation, memory: AnyMemory, names: list[SessionName], rebuild: bool, done: list[Compaction]
+) -> None:
+    """A bar of the summaries of one session, or of many sessions and the summaries of that at work."""
+    wait, many = wait_for_summaries(invocation.config(), memory), len(names) != 1
+    with invocation.terminal.progress("compacting", "sessions" if many else "clusters", wait) as progress:
+        within = partial(_within, progress, done, len(names)) if many else progress
+        for name in names:
+            if many:
+                progress(len(done), len(names))
+            done.append(memory.compact(user=name.user, session=name.session, rebuild=rebuild, progress=within))
+        if many:
+            progress(len(done), len(names))
+
+
+def _within(progress: Counting, done: list[Compaction], of: int, clusters: int, known: int) -> None:
+    progress(len(done), of, f"{clusters:,} of {counted(known, 'cluster')}")
 
 
 @command("history")
