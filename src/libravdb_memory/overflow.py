@@ -38,9 +38,10 @@ class AtWork:
 
 @dataclass(frozen=True, slots=True)
 class OverflowState:
-    """`waiting` sessions to look at, whether anything is `running`, by itself or because it was asked for, why the last
-    compaction by itself failed (None while they work), why the last summary that a model was wanted for is not its own,
-    and the `sessions` that are compacted at this time: none while a compaction waits for embedding."""
+    """`waiting` sessions to look at beside that at work, whether anything is `running`, by itself or because it was
+    asked for, why the last compaction by itself failed (None while they work), why the last summary that a model was
+    wanted for is not its own, and the `sessions` that are compacted at this time: none while a compaction waits for
+    embedding."""
 
     waiting: int
     running: bool
@@ -70,7 +71,7 @@ class Overflow:
         self._piled: dict[tuple[str, str], int] = {}
         self._left: dict[tuple[str, str], int] = {}
         self._waiting: dict[tuple[str, str], None] = {}
-        self._running = False
+        self._at_work: tuple[str, str] | None = None
         self._stopping = False
         self._failure: str | None = None
         self._model_failure: str | None = None
@@ -79,7 +80,9 @@ class Overflow:
 
     @property
     def state(self) -> OverflowState:
-        return OverflowState(len(self._waiting), self._running, self._failure, self._model_failure)
+        mine = self._at_work
+        waiting = len(self._waiting) - (mine in self._waiting)  # it is looked at again, as what is at work
+        return OverflowState(waiting, mine is not None, self._failure, self._model_failure)
 
     @property
     def is_live(self) -> bool:
@@ -147,19 +150,18 @@ class Overflow:
         self._thread, self._failure = thread, None
 
     def _is_idle(self) -> bool:
-        return not self._waiting and not self._running
+        return not self._waiting and self._at_work is None
 
     def _run(self) -> None:
         while True:
             with self._changed:
-                self._running = False
+                self._at_work = None
                 self._changed.notify_all()
                 self._changed.wait_for(lambda: self._waiting or self._stopping)
                 if self._stopping:
                     return
-                mine = next(iter(self._waiting))
+                self._at_work = mine = next(iter(self._waiting))
                 del self._waiting[mine]
-                self._running = True
             try:
                 self._let_embedding_go_first()
                 self._look_at(*mine)

@@ -8,21 +8,26 @@ import shlex
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeAlias
 
 import pytest
 
 from libravdb_memory.cli.history_tree import ASCII
-from libravdb_memory.cli.terminal import ProgressBar
+from libravdb_memory.cli.terminal import ProgressBar, Terminal
+from libravdb_memory.cli.waiting import wait_for_compaction
 from libravdb_memory.compacting import CANCELLED, Compaction
 from libravdb_memory.compacting.covering import Covering
 from libravdb_memory.compacting.folding import Folding
+from libravdb_memory.config import load_config
 from libravdb_memory.indexing import Indexer
+from libravdb_memory.memory import Memory, Status
 from libravdb_memory.model import Draft
 from libravdb_memory.namespaces import summaries_of
 from libravdb_memory.overflow import AtWork, OverflowState
 from libravdb_memory.serve.bridge.line import DaemonGoneError
+from libravdb_memory.serve.bridge.remote import RemoteMemory
 from libravdb_memory.store.protocol import Put
 from libravdb_memory.store.sqlite.store import SqliteStore
 
@@ -204,7 +209,6 @@ def test_where_nothing_is_done_the_reason_and_the_tail_are_told(ada: Run) -> Non
 
 
 def test_a_bulk_add_waits_for_the_compaction_that_it_sets_off(cli: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    from libravdb_memory.memory import Memory
     from libravdb_memory.overflow import Overflow
 
     waited, waits = threading.Event(), Memory.wait
@@ -229,8 +233,30 @@ def test_a_bulk_add_that_sets_off_no_compaction_says_nothing_of_one(cli: Run) ->
     assert result.code == 0 and "compact" not in result.err
 
 
+def test_with_a_daemon_it_is_said_that_this_goes_on_with_the_summaries(
+    cli: Run, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert cli("add", "We ship on the tenth.", "--user", "ada").code == 0
+    with Memory.open(config=load_config()) as memory:
+        status = memory.status()
+
+    class Remote(RemoteMemory):
+        def __init__(self, state: OverflowState) -> None:
+            self._state = state
+
+        def status(self) -> Status:  # type: ignore[override]
+            return replace(status, compaction=self._state)
+
+    for state, told in (
+        (OverflowState(1, False, None), "the daemon goes on with the summaries\n"),
+        (OverflowState(0, True, None), "the daemon goes on with the summaries\n"),
+        (OverflowState(0, False, None), ""),
+    ):
+        wait_for_compaction(Remote(state), Terminal(), load_config(), "libravdb compact --all")
+        assert capsys.readouterr().err == told
+
+
 def test_an_interrupted_wait_for_compaction_keeps_every_turn(cli: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    from libravdb_memory.memory import Memory
     from libravdb_memory.overflow import Overflow
 
     def interrupted(memory: Memory, timeout_s: float | None = None, *, compaction: bool = False) -> bool:
@@ -251,8 +277,6 @@ def test_an_interrupted_wait_for_compaction_keeps_every_turn(cli: Run, monkeypat
 def test_an_interrupted_wait_for_embedding_keeps_every_turn_and_the_report(
     cli: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from libravdb_memory.memory import Memory
-
     def interrupted(memory: Memory, timeout_s: float | None = None, *, compaction: bool = False) -> bool:
         raise KeyboardInterrupt
 
@@ -271,8 +295,6 @@ def test_an_interrupted_wait_for_embedding_keeps_every_turn_and_the_report(
 def test_a_daemon_that_ends_while_summaries_are_embedded_leaves_a_success(
     ada: Run, monkeypatch: pytest.MonkeyPatch, failing: str
 ) -> None:
-    from libravdb_memory.memory import Memory
-
     compact = Memory.compact
 
     def compacting(memory: Memory, **how: Any) -> Compaction:
@@ -291,8 +313,6 @@ def test_a_daemon_that_ends_while_summaries_are_embedded_leaves_a_success(
 
 
 def test_an_interrupted_compaction_says_what_is_there(ada: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    from libravdb_memory.memory import Memory
-
     def interrupted(memory: Memory, **how: Any) -> None:
         raise KeyboardInterrupt
 
@@ -357,8 +377,6 @@ def test_the_bar_of_many_sessions_tells_how_far_that_at_work_is(ada: Run, monkey
 def test_a_compaction_that_ended_early_is_not_told_to_have_nothing_to_do(
     ada: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from libravdb_memory.memory import Memory
-
     ended = Compaction("ada", "plan", reason=CANCELLED, ended_early=True)
     monkeypatch.setattr(Memory, "compact", lambda *_, **__: ended)
     for arguments in (["plan"], ["--all"]):
@@ -596,8 +614,6 @@ def test_status_counts_summaries(ada: Run) -> None:
 
 
 def test_status_names_the_sessions_that_are_compacted(ada: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    from libravdb_memory.memory import Memory
-
     states = [
         (OverflowState(0, True, None), "one session at work"),
         (OverflowState(1, True, None, None, (AtWork("ada", "pl\nan"),)), "at work on pl⏎an of ada; 1 session waiting"),

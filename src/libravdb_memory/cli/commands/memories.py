@@ -52,7 +52,9 @@ _AGAIN = ("the rule of {} stands again", "the rules of {} stand again")
 @click.option("--at", "ts", type=Moment(), help="When it was said (ISO date or time; now by default).")
 @click.option("--id", "turn_id", help="Your own id for the turn; made up otherwise.")
 @click.option(
-    "--wait/--no-wait", default=True, help="Wait until it can be found by meaning, and long sessions are compacted."
+    "--wait/--no-wait",
+    default=True,
+    help="Wait until it can be found by meaning and, with --jsonl and without a daemon, long sessions are compacted.",
 )
 @click.pass_obj
 def add(
