@@ -594,7 +594,17 @@ def test_search_looks_in_summaries_when_asked(ada: Run) -> None:
 
     assert "nothing found; there are summaries of --user ada" in ada("search", "importer", "--scope", "summaries").err
     assert "nothing found; there are turns of --user ada" in ada("search", "importer").err
-    assert ada("search", "importer", "--user", "bob").err == "nothing found\n"
+    unknown = ada("search", "importer", "--user", "bob")
+    assert (unknown.code, unknown.out) == (0, "") and unknown.err == "nothing found: the user 'bob' has no turns\n"
+    for scope in ((), ("--scope", "history"), ("--scope", "summaries")):
+        told = "nothing found: the session 'paln' of the user 'ada' has no turns; there is plan"
+        wrong = ada("search", "heron", "--user", "ada", "--session", "paln", "--role", "tool", *scope)
+        assert wrong.code == 0 and " ".join(wrong.err.split()) == told and max(map(len, wrong.err.splitlines())) <= 80
+    other = ada("search", "importer", "--session", "plan")
+    assert "the session 'plan' has no turns; one of that name belongs to --user ada" in " ".join(other.err.split())
+    assert ada("search", "importer", "--user", "ada", "--role", "tool").err == "nothing found\n"
+    mute = ada("search", "importer", "--user", "bob", "--json")
+    assert json.loads(mute.out)["hits"] == [] and mute.err == ""
     alone = found("--scope", "summaries")
     assert {hit["id"] for hit in alone} == made
     assert {hit["turn"]["role"] for hit in alone} == {"summary"} and alone[0]["turn"]["user"] == "ada"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import textwrap
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import asdict
@@ -16,7 +17,7 @@ from libravdb_memory.cli.batch import read_turns, stored
 from libravdb_memory.cli.dates import Moment
 from libravdb_memory.cli.exit_codes import OK, PROBLEMS_FOUND
 from libravdb_memory.cli.invocation import Invocation, command
-from libravdb_memory.cli.owners import owners_of
+from libravdb_memory.cli.owners import check_has_turns, owners_of
 from libravdb_memory.cli.render import counted, in_one_line, printable, render_hits, render_summary, render_turn
 from libravdb_memory.cli.terminal import Counting, Terminal
 from libravdb_memory.cli.waiting import wait_for_compaction, wait_for_embedding
@@ -150,13 +151,18 @@ def search(
     elif hits:
         terminal.data(render_hits(query, hits, terminal.width, explain=explain, full=full))
     else:
-        terminal.words(f"nothing found{_elsewhere(invocation, user, scopes)}")
+        told = f"nothing found{_elsewhere(invocation, user, session, scopes)}"
+        terminal.words(textwrap.fill(told, terminal.width, break_on_hyphens=False))
 
 
-def _elsewhere(invocation: Invocation, user: str | None, scopes: tuple[Scope, ...]) -> str:
-    """Where nobody was named: who has what was looked for."""
+def _elsewhere(invocation: Invocation, user: str | None, session: str | None, scopes: tuple[Scope, ...]) -> str:
+    """That who or what was named has no turns; where nobody was named, who has what was looked for."""
     summaries = "summaries" in scopes
     with invocation.open_store() as store:
+        try:
+            check_has_turns(store, user, session)
+        except NotFoundError as error:
+            return f": {in_one_line(error.message)}"
         others = owners_of(store, summarised_namespace_of if summaries else namespace_of, user)
     return f"; there are {'summaries' if summaries else 'turns'} of {others}" if others else ""
 
