@@ -15,9 +15,10 @@ from typing import Any, TypeAlias
 import pytest
 
 from libravdb_memory.cli.history_tree import ASCII
+from libravdb_memory.cli.idle_sessions import declined_in_brief
 from libravdb_memory.cli.terminal import ProgressBar, Terminal
 from libravdb_memory.cli.waiting import wait_for_compaction
-from libravdb_memory.compacting import CANCELLED, Compaction
+from libravdb_memory.compacting import CANCELLED, Compaction, Declined
 from libravdb_memory.compacting.covering import Covering
 from libravdb_memory.compacting.folding import Folding
 from libravdb_memory.config import load_config
@@ -206,6 +207,25 @@ def test_where_nothing_is_done_the_reason_and_the_tail_are_told(ada: Run) -> Non
         assert "assembly.tail_share sets its size" in told and max(map(len, result.err.splitlines())) <= 80
     assert "1 session: no turn is behind the tail" in told
     assert "the tail:" not in ada("compact", "plan", "--user", "ada", "--rebuild").err
+
+
+def test_turns_that_are_empty_are_declined_as_that_with_their_number(ada: Run) -> None:
+    blank = [{"text": " \n" if n % 2 else "", "session": "mute", "id": f"b{n}"} for n in range(30)]
+    assert ada("add", "--jsonl", "-", "--user", "ada", stdin="\n".join(map(json.dumps, blank))).code == 0
+    for _ in range(2):
+        told = ada("compact", "mute", "-u", "ada").out
+        assert told.count("these turns are empty") == told.count("declined:") == 2 and "unusable" not in told
+        brief = " ".join(ada("compact", "--all", "-u", "ada").out.split())
+        assert "ada / mute declined 26 turns: these turns are empty" in brief
+    [first, _] = json.loads(ada("compact", "mute", "-u", "ada", "--json").out)["sessions"][0]["declined"]
+    assert (first["first"], first["reason"]) == ("b0", "these turns are empty")
+
+
+def test_of_many_declined_for_several_reasons_the_most_frequent_is_told() -> None:
+    many = [Declined(f"t{n}", f"t{n}", 2, 9, "too long" if n else "odd\x1b") for n in range(3)]
+    assert declined_in_brief(many) == "declined 6 turns: too long, and for 1 other reason"
+    folds = [Declined("s1", "s1", 1, 9, "odd\x1b", of_summaries=True)]
+    assert declined_in_brief(folds) == "declined 1 summary: odd␛"
 
 
 def test_a_bulk_add_waits_for_the_compaction_that_it_sets_off(cli: Run, monkeypatch: pytest.MonkeyPatch) -> None:
