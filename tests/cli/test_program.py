@@ -292,6 +292,17 @@ def test_a_word_that_only_looks_like_the_option_asks_for_no_json(cli: Run) -> No
     assert cli("bench", "store", "--json", "out.json", "--colour").err.startswith("libravdb: ")
 
 
+def test_a_name_with_a_dash_is_taken_behind_two_of_them_which_is_said(cli: Run) -> None:
+    cli("add", "hello", "--user", "ada", "--session", "-dash", "--id", "-id")
+    for command, name in (("history", "-dash"), ("history", "--kitchen"), ("compact", "-dash"), ("get", "-id")):
+        refused = cli(command, "-u", "ada", name)
+        hint = f"(see 'libravdb {command} --help'; a name that begins with - goes behind --)\n"
+        assert refused.code == 2 and refused.err.endswith(hint)
+    assert cli("history", "-u", "ada", "--", "-dash").code == cli("get", "-u", "ada", "--", "-id").code == 0
+    for other in (("history", "--usr"), ("status", "-x"), ("-x",)):
+        assert "behind --" not in cli(*other).err
+
+
 # ── two processes, interruption, a terminal ──────────────────────────────────────────────────────────────────────
 
 
