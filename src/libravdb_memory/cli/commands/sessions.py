@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import textwrap
+from collections.abc import Mapping
 from dataclasses import asdict, replace
 from functools import partial
 
@@ -33,11 +34,13 @@ from libravdb_memory.model import Turn
 from libravdb_memory.namespaces import given_user, guided_namespace_of, session_name
 from libravdb_memory.serve.bridge.lookup import SessionName
 from libravdb_memory.serve.bridge.remote import AnyMemory
+from libravdb_memory.shards import KeptRule
 from libravdb_memory.summaries import Node
 from libravdb_memory.wording import counted
 
 user_option = click.option("-u", "--user", help="Whose memory it is.")
 _PAGE = 1000
+_NONE: Mapping[str, KeptRule] = {}
 
 
 @command("compact")
@@ -208,7 +211,7 @@ def guidance(invocation: Invocation, user: str | None, session: str | None, limi
     with invocation.open_memory() as memory:
         page = memory.guidance(user=user, session=session, limit=limit, after=after)
         every = partial(memory.guidance, user=user, limit=_PAGE)
-        known = {} if invocation.as_json else rules_named(page, lambda cursor: every(after=cursor))
+        known = rules_named(page, lambda cursor: every(after=cursor)) if not invocation.as_json else _NONE
     uncompacted = "" if page.total else _uncompacted(invocation, user, session)
     terminal = invocation.terminal
     if invocation.as_json:
