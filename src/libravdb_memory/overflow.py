@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 
 from libravdb_memory.compact.settings import CompactionSettings
 from libravdb_memory.errors import LibraVDBError, StoreClosedError
+from libravdb_memory.spent import NOTHING, Spent
 from libravdb_memory.store.forking import abandon_in_children
 
 if TYPE_CHECKING:
@@ -40,13 +41,15 @@ class AtWork:
 class OverflowState:
     """`waiting` sessions to look at, whether anything is `running`, by itself or because it was asked for, why the last
     compaction by itself failed (None while they work), why the last summary that a model was wanted for is not its own,
-    and the `sessions` that are compacted at this time: none while a compaction waits for embedding."""
+    the `sessions` that are compacted at this time: none while a compaction waits for embedding, and what those by
+    themselves `spent` on calls of a model since the process began."""
 
     waiting: int
     running: bool
     failure: str | None
     model_failure: str | None = None
     sessions: tuple[AtWork, ...] = ()
+    spent: Spent = NOTHING
 
 
 class Overflow:
@@ -74,12 +77,14 @@ class Overflow:
         self._stopping = False
         self._failure: str | None = None
         self._model_failure: str | None = None
+        self._spent = NOTHING
         self._thread: threading.Thread | None = None
         abandon_in_children(self)
 
     @property
     def state(self) -> OverflowState:
-        return OverflowState(len(self._waiting), self._running, self._failure, self._model_failure)
+        failure, model_failure = self._failure, self._model_failure
+        return OverflowState(len(self._waiting), self._running, failure, model_failure, spent=self._spent)
 
     @property
     def is_live(self) -> bool:
@@ -197,6 +202,7 @@ class Overflow:
                 done = compactor.compact(namespace, session, time.time_ns() // 1_000_000, lambda: self._stopping)
             finally:
                 self._stored()
+            self._spent += done.spent
             if (failure := done.model_failure) is not None:
                 self._model_failure = failure or None
             self._left[mine] = sum(declined.tokens for declined in done.declined if not declined.of_summaries)
