@@ -211,6 +211,8 @@ UNUSABLE: dict[str, Answer] = {
     "another script": says("Порт переносится на 8443 в пятницу."),
     "another language": says("Der Dienst wird am Freitag auf Port 8443 verlegt und ist nicht vorher neu zu starten."),
     "only reasoning": says("<think>they move the port, so"),
+    "a sentence again and again": says("The billing service moves to a new port on Friday. " * 4),
+    "some words again and again": says("billing service port Friday " * 9),
 }
 
 
