@@ -7,7 +7,7 @@ READY := $(VENV)/.ready
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help e2e-inspector e2e-openclaw e2e-openclaw-fast setup demo test unit wheel crash mutants laws-long keystone-long delivery-long faults-long fuzz-long bench-store bench-embed bench-context bench-retrieval bench-compaction bench-load bench-peers ablation model-check inspect-mcp e2e-claude-code e2e-hermes clean
+.PHONY: help e2e-inspector e2e-openclaw e2e-openclaw-fast setup demo test unit wheel crash mutants laws-long keystone-long guidance-long delivery-long faults-long fuzz-long bench-store bench-embed bench-context bench-retrieval bench-compaction bench-load bench-peers ablation model-check inspect-mcp e2e-claude-code e2e-hermes clean
 
 help: ## list the targets
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | awk -F':.*## ' '{printf "  %-16s %s\n", $$1, $$2}'
@@ -56,6 +56,9 @@ laws-long: $(READY) ## the budget law on a real store, 10,000 cases
 
 keystone-long: $(READY) ## all sixteen invariants after every step of 400 random histories, and compactions killed at every commit
 	@$(BIN)/python -m pytest -q -m long tests/laws
+
+guidance-long: $(READY) ## rules of other writers, 500 turns and 5 compactions later: how many are found, and how many wrongly
+	@$(BIN)/python -m pytest -q -n 2 -m long tests/guidance
 
 delivery-long: $(READY) ## 10,000 turns while daemon and client are killed: each arrives once, in order
 	@$(BIN)/python -m pytest -q -m long tests/serve/client

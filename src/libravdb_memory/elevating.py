@@ -8,8 +8,10 @@ fails their answer stands. What was not read as a rule but is like one says so, 
 from __future__ import annotations
 
 import logging
+import math
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field, replace
 from functools import cache, lru_cache
 from importlib.resources import files
@@ -30,7 +32,7 @@ from libravdb_memory.compact.one_case import speaks_of_one_case
 from libravdb_memory.compact.sentences import Span
 from libravdb_memory.compact.settings import CompactionSettings
 from libravdb_memory.compact.standing import CHARACTERS_READ, read
-from libravdb_memory.compact.taking_back import ENOUGH, SAME_MEANING, Change, changes_in, shared, subject
+from libravdb_memory.compact.taking_back import ENOUGH, SAME_MEANING, Change, changes_in, contrary, shared, subject
 from libravdb_memory.compact.weighing import (
     AGAINST,
     ALONE,
@@ -85,24 +87,39 @@ def bundled_weights() -> Weights:
 
 @dataclass(frozen=True, slots=True)
 class _Known:
-    """A rule that is kept already, or will be; `only_takes_back`, by their marks, other rules and is none itself."""
+    """A rule that is kept already, or will be; `only_takes_back`, by their marks, other rules and is none itself. Of
+    rules of one moment `place` tells which was kept first."""
 
     id: str
     ts: int
     text: str
     only_takes_back: frozenset[str] = frozenset()
+    place: float = math.inf
 
 
 def _known(rule: Record) -> _Known:
     is_one = rule.metadata.get("protection_reason") != _TAKES_BACK
-    return _Known(rule.id, rule.ts, rule.text, frozenset() if is_one else taken_back_by(rule))
+    return _Known(rule.id, rule.ts, rule.text, frozenset() if is_one else taken_back_by(rule), rule.ref)
+
+
+def _kept_before(ts: int, own_id: str, rules: Sequence[_Known], but: AbstractSet[str]) -> list[_Known]:
+    """The rules that were given before one, which may be among them: whatever is made anew is there already."""
+    own = next((rule.place for rule in rules if rule.id == own_id), math.inf)
+    known = [rule for rule in rules if rule.id != own_id and rule.id not in but]
+    return [rule for rule in known if (rule.ts, rule.place) < (ts, own)]
+
+
+@lru_cache(maxsize=512)
+def _stated(rule: str) -> str:
+    """The sentences that state a rule, where any can be read."""
+    stated = read(rule, scan(rule).marks).rules
+    return " ".join(rule[slice(*span)] for span in stated) or rule
 
 
 @lru_cache(maxsize=512)
 def _subject(rule: str) -> frozenset[str]:
-    """What a rule is about: the words of the sentences that state it, where any can be read."""
-    stated = read(rule, scan(rule).marks).rules
-    return subject(" ".join(rule[slice(*span)] for span in stated) or rule)
+    """What a rule is about: the words of the sentences that state it."""
+    return subject(_stated(rule))
 
 
 @dataclass(frozen=True, slots=True)
@@ -252,7 +269,7 @@ class Elevation:
             if record.id in kept and (found := changes_in(turn_of(record).text)):
                 if before is None:
                     before = list(map(_known, self._rules_of(namespace)))
-                earlier = [rule for rule in before if rule.ts <= record.ts and rule.id != own_id]
+                earlier = _kept_before(record.ts, own_id, before, {rule.id for rule in here})
                 shard = self._taking_back(turn_of(record), shard, found, [*earlier, *here])
             if shard is not None:
                 marks = frozenset(shard.takes_back if shard.reason == _TAKES_BACK else ())
@@ -272,7 +289,11 @@ class Elevation:
         for change in (clause for each in found for clause in self._by_clause(turn.text, each)):
             among = seldom if shard is None and change.sign != "freed" else stated
             subjects = [_subject(rule.text) for rule in among]
-            about[change.span] = self._rules_meant(turn.text[slice(*change.span)], change, among, subjects)
+            said = turn.text[slice(*change.span)]
+            meant = self._rules_meant(said, change, among, subjects)
+            if shard is not None and change.sign == "begun":
+                meant = [rule for rule in meant if contrary(said, _stated(rule.text))]
+            about[change.span] = meant
         spans = [span for span, meant in about.items() if meant]
         if not spans:
             return shard

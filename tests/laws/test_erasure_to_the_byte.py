@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 from tests.compactors import maker_of
 from tests.laws.flaky_summariser import FlakySummariser, use
+from tests.laws.stored_receipts import left, quoting
 
 from libravdb_memory import Config, Memory, NotFoundError, sessions
 from libravdb_memory.assemble.fill import Candidate, Offer
@@ -121,10 +122,13 @@ def test_an_erased_turn_leaves_no_byte_and_its_siblings_are_covered_again(
     assert any(SECRET in record.text for record in every(memory._store, guidance_of(USER))) == (secret == RULE)
     assert any(SECRET in str(receipt) for receipt in memory.receipts(user=USER, session="another"))
     assert leftovers(tmp_path)
+    receipts = quoting(memory, tmp_path, SECRET)
+    assert len(receipts) >= 2
 
     memory.erase(VICTIM, user=USER)
     assert memory.wait(60)
     assert leftovers(tmp_path) == []
+    assert left(memory, tmp_path, receipts) == []
     assert_no_trace(memory)
     after = summaries(memory)
     assert not after.keys() & (above | saying)
@@ -146,9 +150,12 @@ def test_an_erased_turn_leaves_no_byte_and_its_siblings_are_covered_again(
 def test_an_erased_session_leaves_no_byte_nor_its_name(memory: Memory, tmp_path: Path) -> None:
     live(memory, RULE, session=SECRET)
     memory.ingest("something else", user=USER, session="another")
+    receipts = quoting(memory, tmp_path, SECRET)
+    assert len(receipts) >= 2
     memory.erase(user=USER, session=SECRET)
     assert memory.wait(60)
     assert_no_trace(memory)
+    assert left(memory, tmp_path, receipts) == []
     assert memory.status().turns == 1
     memory.close()
     assert leftovers(tmp_path) == []
@@ -158,9 +165,12 @@ def test_an_erased_user_leaves_no_byte_nor_their_name_nor_their_dreams(memory: M
     live(memory, FACT, user=SECRET)
     memory._store.commit([Put(Draft(dreams_of(SECRET), "d1", f"a dream of {SECRET}"))])
     memory.ingest("something else", user="bob")
+    receipts = quoting(memory, tmp_path, SECRET)
+    assert len(receipts) >= 2
     memory.erase(user=SECRET)
     assert memory.wait(60)
     assert_no_trace(memory, SECRET)
+    assert left(memory, tmp_path, receipts) == []
     assert memory.status().turns == 1
     memory.close()
     assert leftovers(tmp_path) == []

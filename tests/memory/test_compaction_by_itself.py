@@ -15,7 +15,7 @@ from libravdb_memory import Config, Memory
 from libravdb_memory.compact.settings import CompactionSettings
 from libravdb_memory.compacting import OVERTAKEN, Compaction, Compactor
 from libravdb_memory.compacting.making import Maker
-from libravdb_memory.condensing import Cancelled, Condensed, Condenser, Sources
+from libravdb_memory.condensing import Cancelled, Condensed, Condenser, InVain, Sources
 from libravdb_memory.overflow import Overflow
 from libravdb_memory.store.protocol import Progress
 
@@ -148,18 +148,18 @@ class TurnsOnly(Condenser):
 
     def condense(
         self, sources: Sources, *, with_model: bool, cancelled: Cancelled, folding: bool = False
-    ) -> Condensed | str:
+    ) -> Condensed | InVain:
         if folding:
             self.meanwhile()
-            return "summaries are left as they are"
+            return InVain("summaries are left as they are")
         return super().condense(sources, with_model=with_model, cancelled=cancelled)
 
 
 class Nothing(Condenser):
     def condense(
         self, sources: Sources, *, with_model: bool, cancelled: Cancelled, folding: bool = False
-    ) -> Condensed | str:
-        return "turns are left as they are"
+    ) -> Condensed | InVain:
+        return InVain("turns are left as they are")
 
 
 def test_turns_that_were_declined_are_not_tried_again_until_as_much_has_come(opened: Opening) -> None:
@@ -194,7 +194,7 @@ def test_a_compaction_that_something_got_ahead_of_is_made_with_the_next_turn(ope
     class Overtaken(Condenser):
         def condense(
             self, sources: Sources, *, with_model: bool, cancelled: Cancelled, folding: bool = False
-        ) -> Condensed | str:
+        ) -> Condensed | InVain:
             for turn in erasing:
                 memory.erase(turn, user="ada", session="s")
             return super().condense(sources, with_model=with_model, cancelled=cancelled)

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from libravdb_memory import Config, Memory, load_config
+from libravdb_memory import Config, Memory, load_config, shards
 from libravdb_memory.compact.settings import CompactionSettings
 from libravdb_memory.elevating import Elevation
 from libravdb_memory.engines.hashed import HashedEmbedder
@@ -20,6 +20,7 @@ from libravdb_memory.model import Record
 from libravdb_memory.namespaces import guidance_of, history_of
 from libravdb_memory.shards import mark_of, taken_back_by
 from libravdb_memory.store.paging import every
+from libravdb_memory.store.protocol import Store
 from libravdb_memory.tokens import EstimatingCounter
 
 RULE, CHANGE = "Always use tabs in the parser.", "Forget the tabs in the parser, spaces are fine."
@@ -125,6 +126,43 @@ def test_a_rule_that_changes_another_says_which(memory: Memory) -> None:
     assert kept(memory) == {RULE: "rule", later: "rule"}
     first, second = every(memory._store, guidance_of("ada"))
     assert taken_back_by(second) == {mark_of(first.id)} and not taken_back_by(first)
+
+
+def test_a_rule_from_now_on_takes_back_its_contrary_and_neither_the_same_nor_another(memory: Memory) -> None:
+    foods = ("shellfish", "celery", "mustard seeds")
+    rules = [
+        "Never suggest recipes with peanuts.",
+        *(f"From now on never suggest recipes with {food}." for food in foods),
+    ]
+    contrary = "From now on do suggest recipes with celery."
+    talk(memory, "s", *rules, rules[-1], contrary, OTHER)
+    memory.compact(user="ada", session="s")
+    *others, last = memory.guidance(user="ada").rules
+    assert [rule.text for rule in others] == [*rules, rules[-1]] and last.text == contrary
+    assert [rule.takes_back for rule in others] == [()] * 5
+    assert others[2].id in last.takes_back
+
+
+def relations(memory: Memory) -> list[tuple[str, tuple[str, ...], tuple[str, ...]]]:
+    return [(rule.text, rule.takes_back, rule.taken_back_by) for rule in memory.guidance(user="ada").rules]
+
+
+@pytest.mark.parametrize("sessions", [("s", "s", "s"), ("a", "b", "c")])
+def test_a_rebuild_finds_the_same_of_rules_that_were_all_given_at_one_time(
+    memory: Memory, sessions: tuple[str, ...]
+) -> None:
+    said = (RULE, NEW_RULE, "From now on use tabs in the parser, forget the spaces.")
+    for session, text in zip(sessions, said, strict=True):
+        memory.ingest(text, user="ada", session=session, ts=1_000)
+    for session in dict.fromkeys(sessions):
+        for number in range(8):
+            memory.ingest(f"Module {number} is done.", user="ada", session=session, role="assistant", ts=1_000)
+        memory.compact(user="ada", session=session)
+    before = relations(memory)
+    assert [len(takes_back) for _, takes_back, _ in before] == [0, 1, 2]
+    for session in dict.fromkeys(sessions):
+        assert memory.compact(user="ada", session=session, rebuild=True).guidance == 0
+    assert relations(memory) == before
 
 
 @pytest.mark.parametrize("live", [in_one_session, in_a_later_compaction, in_another_session])
@@ -258,6 +296,24 @@ def test_what_takes_back_only_turns_that_go_goes_though_the_rule_of_one_was_gone
     assert set(kept(memory)) == {RULE, CHANGE}
     erase_the_session_of_the_rule(memory)
     assert kept(memory) == {}
+
+
+def test_the_turns_of_a_user_are_read_once_however_many_take_back_the_rule_that_goes(
+    memory: Memory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    talk(memory, "s", RULE, "Never use spaces in the parser, tabs only.", *[CHANGE] * 4, OTHER)
+    memory.compact(user="ada", session="s")
+    assert len(memory.guidance(user="ada").rules) == 6
+    read: list[str] = []
+
+    def noted(store: Store, collection: str) -> Iterator[Record]:
+        read.append(collection)
+        return every(store, collection)
+
+    monkeypatch.setattr(shards, "every", noted)
+    erase(memory, RULE)
+    assert read.count(history_of("ada")) == 1
+    assert len(memory.guidance(user="ada").rules) == 5
 
 
 def test_what_was_kept_for_its_own_words_stays_without_the_rule_that_it_takes_back(memory: Memory) -> None:

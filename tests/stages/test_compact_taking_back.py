@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from tests.growth import grows_with_length
 
-from libravdb_memory.compact.taking_back import ENOUGH, RARE, changes_in, shared, subject
+from libravdb_memory.compact.taking_back import ENOUGH, RARE, changes_in, contrary, shared, subject
 
 
 def share(text: str, rule: str) -> float:
@@ -99,6 +99,47 @@ def test_what_is_allowed_again_or_no_longer_asked_for_takes_a_rule_back(rule: st
 )
 def test_what_is_said_of_something_else_or_with_words_that_go_with_anything_does_not(rule: str, later: str) -> None:
     assert share(later, rule) < ENOUGH
+
+
+@pytest.mark.parametrize(
+    ("said", "sign"),
+    [
+        ("From now on never delete files in /srv/backup.", "begun"),
+        ("From now on: never delete files in /srv/backup.", "begun"),
+        ("Ab sofort nie auf main pushen.", "begun"),
+        ("From now on use spaces, no longer tabs.", "changed"),
+        ("From now on you may use tabs again, after all.", "freed"),
+    ],
+)
+def test_what_begins_now_is_told_from_what_takes_the_place_of_something(said: str, sign: str) -> None:
+    assert {change.sign for change in changes_in(said)} == {sign}
+
+
+@pytest.mark.parametrize(
+    ("rule", "later"),
+    [
+        ("Never deploy on Fridays.", "From now on deploy on Fridays."),
+        ("Use emojis in customer mails.", "From now on don’t use emojis in customer mails."),
+        ("Always answer in German.", "From now on always answer in English."),
+        ("Answer briefly.", "From now on answer in detail."),
+        ("Immer auf main pushen.", "Ab sofort nie auf main pushen."),
+    ],
+)
+def test_of_two_rules_about_the_same_those_are_contrary_that_exclude_each_other(rule: str, later: str) -> None:
+    assert contrary(later, rule) and contrary(rule, later)
+
+
+@pytest.mark.parametrize(
+    ("rule", "later"),
+    [
+        ("Never delete files in /srv/data.", "From now on never delete files in /srv/backup."),
+        ("Always run the linter before you commit.", "From now on always run the tests before you commit."),
+        ("Always answer in German.", "From now on always answer in German, please."),
+        ("Answer in English and in German.", "From now on answer in German and in English."),
+    ],
+)
+def test_neither_a_rule_beside_another_nor_the_same_again_is_its_contrary(rule: str, later: str) -> None:
+    assert not contrary(later, rule) and not contrary(rule, later)
 
 
 def test_a_word_that_many_rules_name_tells_alone_of_none_of_them() -> None:

@@ -16,7 +16,7 @@ import click
 from libravdb_memory.cli.dates import local_span, local_time
 from libravdb_memory.cli.figures import clip
 from libravdb_memory.cli.idle_sessions import declined_in_brief
-from libravdb_memory.cli.render import harmless, in_one_line, table, wrapped
+from libravdb_memory.cli.render import harmless, in_one_line, spending, table, wrapped
 from libravdb_memory.compact.passed_over import Extracts
 from libravdb_memory.compacting import Compaction, Declined
 from libravdb_memory.lineage import Expansion
@@ -101,6 +101,8 @@ def _figures(done: Compaction) -> Iterator[tuple[str, str]]:
         ordered = sorted(engines.items(), key=lambda maker: (maker[0][0], -maker[1]))
         makers = ", ".join(f"{harmless(name)} ({count:,})" for (_, name), count in ordered)
         yield "made by", f"{makers}: {_why(done.extracts)}" if done.extracts else makers
+    if done.spent.calls:
+        yield "spent", spending(done.spent)
     if done.guidance:
         yield "rules", f"{done.guidance:,} kept word by word"
 
@@ -169,6 +171,7 @@ def compaction_form(done: Compaction) -> dict[str, Any]:
         "summaries": [_made_form(node) for node in done.summaries],
         "folds": [_made_form(node) for node in done.folds],
         "extracts": [asdict(extracts) for extracts in done.extracts],
+        "spent": asdict(done.spent),
         "guidance": done.guidance,
         "declined": [asdict(declined) for declined in done.declined],
         "reason": done.reason,

@@ -6,7 +6,7 @@ import contextlib
 
 import click
 
-from libravdb_memory.cli.render import in_one_line
+from libravdb_memory.cli.render import in_one_line, spending
 from libravdb_memory.cli.terminal import Terminal, Wait
 from libravdb_memory.config import Config
 from libravdb_memory.errors import StoreClosedError
@@ -80,6 +80,8 @@ def wait_for_compaction(memory: AnyMemory, terminal: Terminal, config: Config, g
     if after.model_failure:
         without = f"note: the last summary was made without the model: {in_one_line(after.model_failure)}"
         terminal.words(click.style(without, fg="yellow"))
+    if after.spent.calls:
+        terminal.words(f"summaries took {spending(after.spent)}")
 
 
 def _compacts(memory: AnyMemory) -> bool:

@@ -10,6 +10,8 @@ something; where it shares fewer, a model may say that both mean the same.
                    not enough, unless the rule has no other
     tell the same  what stands for the other of its kind: German for English, short for long
     weak signs     "actually, let's use …", "you can … now": two words in common, or all that the rule has
+    begins now     "from now on …": another rule beside those there are, or the same again; one that was given before
+                   is taken back only by its contrary (see `contrary`)
 
 Laws: pure, deterministic, linear in the text for a bounded number of rules. A question takes nothing back, nor does
 what is not to be forgotten.
@@ -28,8 +30,8 @@ from libravdb_memory.compact.salience import content_words, words
 from libravdb_memory.compact.sentences import Span, sentence_spans
 from libravdb_memory.compact.standing import CHARACTERS_READ
 
-Sign: TypeAlias = Literal["freed", "changed", "weak"]
-"""What was forbidden or asked for is left free; something changed; perhaps one of these."""
+Sign: TypeAlias = Literal["freed", "changed", "weak", "begun"]
+"""What was forbidden or asked for is left free; something changed; perhaps one of these; something begins to hold."""
 
 ENOUGH = 0.5
 """Of the words that tell something, in the sentence or in the rule, whichever has fewer."""
@@ -111,7 +113,7 @@ _KINDS = {
     "language": "english german french spanish italian portuguese dutch swedish danish norwegian polish russian "
     "chinese japanese korean hungarian turkish arabic hindi greek czech finnish ukrainian deutsch englisch",
     "indentation": "tabs spaces",
-    "length": "short shorter brief briefly concise long longer lengthy detailed terse",
+    "length": "short shorter brief briefly concise long longer lengthy detail detailed terse",
     "measure": "metric imperial celsius fahrenheit kilometres kilometers miles",
     "spelling": "british american",
     "diet": "vegan vegetarian pescatarian meat",
@@ -141,6 +143,16 @@ _OF_FACTS = re.compile(
 """Signs of change that tell how things went or what is tried, and take nothing back that somebody asked for."""
 
 
+_BEGINS = re.compile(r"\b(?:from now on|as of (?:today|now|this)|ab sofort|désormais)\b", re.I)
+"""Signs of change that many a new rule has too."""
+_NOT = re.compile(
+    r"n't\b|\b(?:no|not|never|none|nothing|without|avoid|stop|kein\w{0,2}|nicht|nie|niemals|ohne|ne|pas|jamais|sans|nunca|"
+    r"jamás|sin|non|mai|senza|não|sem|niet|geen|nooit|inte|aldrig|не|никогда|нельзя|без)\b"
+    r"|不要|不能|禁止|别|勿|ない|ません|지 마|금지",
+    re.I,
+)
+
+
 @dataclass(frozen=True, slots=True)
 class Change:
     """A sentence with a sign of change, and what it and its neighbours in the turn are about."""
@@ -154,13 +166,21 @@ def changes_in(text: str) -> tuple[Change, ...]:
     """What a sign is about may stand in the sentence before it or behind it."""
     spans = sentence_spans(text[:CHARACTERS_READ])
     said = [_OF_FACTS.sub(" ", text[slice(*span)].replace("’", "'")) for span in spans]
-    changed = changes(said, [0] * len(said), [content_words(words(each)) for each in said])
+    changed, also_without = (_changed(each) for each in (said, [_BEGINS.sub(" ", each) for each in said]))
     about = [_about(each) for each in said]
     return tuple(
         Change(spans[place], frozenset[str]().union(*about[max(place - 1, 0) : place + 2]), found)
-        for place, sign in enumerate(changed)
-        if (found := _sign(said[place]) or ("changed" if sign == 1.0 else None)) is not None
+        for place, is_change in enumerate(changed)
+        if (found := _sign(said[place]) or (_of_change(also_without[place]) if is_change else None)) is not None
     )
+
+
+def _changed(said: Sequence[str]) -> list[bool]:
+    return [sign == 1.0 for sign in changes(said, [0] * len(said), [content_words(words(each)) for each in said])]
+
+
+def _of_change(also_without_its_beginning: bool) -> Sign:
+    return "changed" if also_without_its_beginning else "begun"
 
 
 def _sign(sentence: str) -> Sign | None:
@@ -179,6 +199,23 @@ def _about(sentence: str) -> frozenset[str]:
 
 def subject(rule: str) -> frozenset[str]:
     return _about(rule)
+
+
+def contrary(one: str, other: str) -> bool:
+    """Whether two rules about the same exclude each other: only one of them forbids, or they name different words of
+    those that exclude each other."""
+    if (_NOT.search(one.replace("’", "'")) is None) != (_NOT.search(other.replace("’", "'")) is None):
+        return True
+    mine, others = _exclusive(one), _exclusive(other)
+    return any(mine[kind] != others[kind] for kind in mine.keys() & others.keys())
+
+
+def _exclusive(rule: str) -> dict[str, set[str]]:
+    named: dict[str, set[str]] = {}
+    for word in words(rule):
+        if word in _KIND_OF:
+            named.setdefault(_KIND_OF[word], set()).add(word)
+    return named
 
 
 def shared(change: Change, subjects: Sequence[frozenset[str]]) -> list[float]:

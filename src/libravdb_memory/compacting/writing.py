@@ -151,7 +151,8 @@ class Writing:
             raise
         except (NotFoundError, ConflictError) as error:
             raise OvertakenError from error
-        return sum(commit.fresh[:guidance])
+        kept = list(zip(commit.records, commit.fresh, strict=True))[:guidance]
+        return sum(fresh and record.version == 1 for record, fresh in kept)
 
     def _next_state(self) -> Write:
         note: dict[str, Json] = {"compacted_at": self._job.now_ms, "generation": self._version + 1}
