@@ -78,7 +78,8 @@ def test_a_rule_that_is_only_like_one_says_how_much(ada: Run) -> None:
 
 
 def test_people_are_told_which_rule_is_taken_back_by_which(ada: Run) -> None:
-    changes = ("Forget the migration tests, a merge is fine.", "From now on run the migration tests after you merge.")
+    never = "From now on never run the migration tests before you merge."
+    changes = ("Forget the migration tests, a merge is fine.", never)
     for session, prefix, change in zip(("plan", "new"), "uv", changes, strict=True):
         said = lines(session).replace('"id": "t', f'"id": "{prefix}').replace(RULES["t12"], "Build 12 failed.")
         ada("add", "--jsonl", "-", "--user", "ada", stdin=said.replace(RULES["t6"], change))
