@@ -154,7 +154,7 @@ class Keystone(RuleBasedStateMachine):
         kinds=st.lists(kinds, min_size=8, max_size=20),
         batch=batches,
         documented=st.sampled_from([True, True, False]),
-        much=st.sampled_from([True, True, False]),
+        much=st.sampled_from([True, True, True, False]),
         data=st.data(),
     )
     def begin_with_a_conversation(
@@ -177,7 +177,8 @@ class Keystone(RuleBasedStateMachine):
         self._ask(other, OVERVIEW[0], 20_000, (), owns=False)
         self.assemble(other, "lantern", 400, 6, 2, True)
         for new in [where for where in PLACES if where not in self.model.turns]:
-            self._ask(new, "where is the lantern on the quay?", 2000, (), owns=False)
+            for budget in (1200, 2000):
+                self._ask(new, "and the tea?", budget, (), owns=False)
 
     @rule(place=places, batch=batches)
     def ingest(self, place: Place, batch: list[Drawn]) -> None:
@@ -539,11 +540,11 @@ WANTED = {
     "guidance chosen": 20,
     "soft rules cut in part": 5,
     "tails shown": 20,
-    "recovered": 3,
+    "recovered": 2,
     "own mode with messages": 3,
     "degraded": 10,
 }
-"""How often at least: a fifth or less of what the poorest of many runs had."""
+"""How often at least: a third or less of what the poorest of eight runs had."""
 KILLS = {"kills": 5, "kills at a commit: turn": 1, "kills at a commit: compaction": 1}
 SELDOM = {
     "erased while compacting": 1,
