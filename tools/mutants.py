@@ -42,7 +42,7 @@ _COMPACTING = (
 TESTS: dict[str, tuple[str, ...]] = {
     "tokens.py": ("stages/test_tokens.py", "stages/test_claims.py"),
     "assemble/budget.py": ("stages/test_claims.py", "stages/test_assemble.py"),
-    "assemble/fill.py": ("stages/test_claims.py", "stages/test_assemble.py"),
+    "assemble/fill.py": ("stages/test_claims.py", "stages/test_assemble.py", "laws/test_keystone.py"),
     "assemble/render.py": ("stages/test_injection.py",),
     "assemble/tail.py": ("stages/test_claims.py", "stages/test_assemble.py"),
     "assemble/messages.py": ("stages/test_claims.py", "stages/test_messages.py"),
@@ -52,7 +52,8 @@ TESTS: dict[str, tuple[str, ...]] = {
     "retrieve/weigh.py": ("stages/test_weigh.py",),
     "retrieve/temporal.py": ("stages/test_claims.py", "stages/test_temporal.py"),
     "retrieve/recovery.py": ("stages/test_routes.py",),
-    "retrieve/hops.py": ("stages/test_hops.py",),
+    "retrieve/hops.py": ("stages/test_hops.py", "laws/test_keystone.py"),
+    "memory.py": ("laws/test_keystone.py",),
     "gate/settings.py": ("stages/test_gate_score.py",),
     "gate/signals.py": ("stages/test_gate_score.py",),
     "gate/score.py": ("stages/test_gate_score.py",),
@@ -118,7 +119,7 @@ TESTS: dict[str, tuple[str, ...]] = {
     "masking.py": ("memory/test_masking.py",),
     "ingest/secrets/facts.py": ("memory/test_masking.py",),
     "authored.py": ("memory/test_masking.py",),
-    "context.py": ("memory/test_masking.py", "memory/test_guidance_chosen.py"),
+    "context.py": ("memory/test_masking.py", "memory/test_guidance_chosen.py", "laws/test_keystone.py"),
     "arriving.py": ("memory/test_masking.py",),
     "compact/certificate.py": ("stages/test_compact_reading.py", "stages/test_compact_spans.py"),
     "compact/answers.py": ("stages/test_compact_answers.py",),
@@ -1104,6 +1105,48 @@ MUTANTS: tuple[tuple[str, str, str], ...] = (
     ("serve/client/delivering.py", "or asked.params is entry.params:", "or True:"),
     ("serve/client/delivering.py", "batch.placed[done - 1].end", "batch.placed[0].end"),
     ("serve/client/verbs.py", "if not delivery.finished:", "if False:"),
+    # what is told twice, cut short, reached by two steps, or found of another
+    ("assemble/fill.py", ", (candidate.session, candidate.covers_from)} & self._tail_ids", "} & self._tail_ids"),
+    (
+        "assemble/fill.py",
+        "tuple(rule.text for rule in soft[:length])",
+        "tuple(r.text for r in soft[len(soft) - length :])",
+    ),
+    ("assemble/fill.py", "min(reserve, self._offer.budget - self._price)", "self._offer.budget"),
+    (
+        "retrieve/hops.py",
+        "    return reached\n",
+        "    steps = [(name, s / 2) for by, s in reached.items() for name in graph.get(by, ()) if s / 2 >= LEAST_HOP]\n"
+        "    return dict(steps) | reached\n",
+    ),
+    ("context.py", "Source(summaries_of(request.namespace)", 'Source(summaries_of("ada")'),
+    (
+        "memory.py",
+        'Source(history_of(namespace), "history", "user", where)',
+        'Source(history_of("ada"), "history", "user", where)',
+    ),
+    (
+        "memory.py",
+        'summaries_of(namespace), "summary", "session", where',
+        'summaries_of("ada"), "summary", "session", where',
+    ),
+    (
+        "memory.py",
+        'summaries_of(namespace), "summary", "session", where',
+        'summaries_of(namespace), "summary", "session"',
+    ),
+    (
+        "memory.py",
+        "Hit(item.record.id, item.record.text, item.score,",
+        "Hit(item.record.id, item.record.text[:60], item.score,",
+    ),
+    (
+        "memory.py",
+        "Hit(item.record.id, item.record.text, item.score,",
+        "Hit(item.record.id, item.record.text, 2 * item.score,",
+    ),
+    ("quoting.py", "if item.covers_from and item.session in lost.losing_turns", "if False"),
+    ("quoting.py", "self._text_of) != item.text", "self._text_of) is None"),
     ("serve/client/verbs.py", "advancement_key=advancement_key, **whose", "**whose"),
 )
 

@@ -291,6 +291,29 @@ def test_a_receipt_that_quotes_only_what_was_made_from_a_turn_goes_with_it(memor
     assert "rcpt-narrow" not in {receipt.id for receipt in memory.receipts(user=USER, limit=200)}
 
 
+def test_a_receipt_that_quotes_a_summary_goes_with_a_turn_below_it_though_it_was_replaced_since(memory: Memory) -> None:
+    live(memory, FACT)
+    said, before = summaries(memory), {name: turns_below(memory, name) for name in summaries(memory)}
+    memory.compact(user=USER, session=SESSION, rebuild=True)
+    after = {name: turns_below(memory, name) for name in summaries(memory)}
+    replaced = next(name for name in before if name not in after)
+    victim = before[replaced][0]
+    standing = next(name for name, turns in after.items() if victim not in turns)
+    context = memory.context("anything", user=USER, session="another", budget=100)
+    quoted = {
+        "of one replaced": (replaced, said[replaced]),
+        "of one that said something else": (standing, "the quay was dark"),
+        "of one that stands": (standing, summaries(memory)[standing]),
+    }
+    for name, (summary, text) in quoted.items():
+        item = Candidate(summary, text, 0.5, "note", "summary", session=SESSION, covers_from="t0")
+        receipt = replace(context.receipt, id=name, offer=Offer(100, recalled=(item,)))
+        memory._receipts.add(receipt, context.assembly)
+    memory.erase(victim, user=USER)
+    left = {receipt.id for receipt in memory.receipts(user=USER, limit=200)}
+    assert left & quoted.keys() == ({"of one that stands"} if standing in summaries(memory) else set())
+
+
 def test_an_erasure_waits_for_a_context_that_has_read_the_turn_and_takes_its_receipt_too(
     memory: Memory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
