@@ -39,10 +39,10 @@ class AtWork:
 
 @dataclass(frozen=True, slots=True)
 class OverflowState:
-    """`waiting` sessions to look at, whether anything is `running`, by itself or because it was asked for, why the last
-    compaction by itself failed (None while they work), why the last summary that a model was wanted for is not its own,
-    the `sessions` that are compacted at this time: none while a compaction waits for embedding, and what those by
-    themselves `spent` on calls of a model since the process began."""
+    """`waiting` sessions to look at beside that at work, whether anything is `running`, by itself or because it was
+    asked for, why the last compaction by itself failed (None while they work), why the last summary that a model was
+    wanted for is not its own, the `sessions` that are compacted at this time: none while a compaction waits for
+    embedding, and what those by themselves `spent` on calls of a model since the process began."""
 
     waiting: int
     running: bool
@@ -73,7 +73,7 @@ class Overflow:
         self._piled: dict[tuple[str, str], int] = {}
         self._left: dict[tuple[str, str], int] = {}
         self._waiting: dict[tuple[str, str], None] = {}
-        self._running = False
+        self._at_work: tuple[str, str] | None = None
         self._stopping = False
         self._failure: str | None = None
         self._model_failure: str | None = None
@@ -83,8 +83,9 @@ class Overflow:
 
     @property
     def state(self) -> OverflowState:
-        failure, model_failure = self._failure, self._model_failure
-        return OverflowState(len(self._waiting), self._running, failure, model_failure, spent=self._spent)
+        mine, failure, model_failure = self._at_work, self._failure, self._model_failure
+        waiting = len(self._waiting) - (mine in self._waiting)  # it is looked at again, as what is at work
+        return OverflowState(waiting, mine is not None, failure, model_failure, spent=self._spent)
 
     @property
     def is_live(self) -> bool:
@@ -152,19 +153,18 @@ class Overflow:
         self._thread, self._failure = thread, None
 
     def _is_idle(self) -> bool:
-        return not self._waiting and not self._running
+        return not self._waiting and self._at_work is None
 
     def _run(self) -> None:
         while True:
             with self._changed:
-                self._running = False
+                self._at_work = None
                 self._changed.notify_all()
                 self._changed.wait_for(lambda: self._waiting or self._stopping)
                 if self._stopping:
                     return
-                mine = next(iter(self._waiting))
+                self._at_work = mine = next(iter(self._waiting))
                 del self._waiting[mine]
-                self._running = True
             try:
                 self._let_embedding_go_first()
                 self._look_at(*mine)

@@ -76,7 +76,8 @@ def summaries_finding(cli: Run) -> dict[str, Any]:
 
 
 def test_compact_tells_that_a_model_was_not_asked_and_the_scores(ada: Run) -> None:
-    pattern = r"extractive \(4\): qwen3:4b was not asked, mean gate scores? \.\d\d(?: to \.\d\d)? < \.60 \(4\)"
+    scores = r"mean gate scores? \.\d\d(?: to \.\d\d)? < \.60, which compaction\.abstractive_from sets"
+    pattern = rf"extractive \(4\): qwen3:4b was not asked, {scores} \(4\)"
     assert re.fullmatch(pattern, made_by(ada))
 
 

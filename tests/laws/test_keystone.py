@@ -319,7 +319,7 @@ class Keystone(RuleBasedStateMachine):
             self.model.erase_turn(victim_place, said.id)
             self._assert_forgotten([said.text])
         if "cancels" not in deeds and not erased and done.ended_early:
-            assert rebuild and "what a model wrote before is kept" in done.reason
+            assert rebuild and "nothing was replaced: what a model wrote before is kept" in done.reason
             self.happened["kept what a model wrote"] += 1
 
     def _compact(self, place: Place, rebuild: bool, erased: Sequence[tuple[Place, Said]] = ()) -> Compaction:

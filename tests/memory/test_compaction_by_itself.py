@@ -16,6 +16,7 @@ from libravdb_memory.compact.settings import CompactionSettings
 from libravdb_memory.compacting import OVERTAKEN, Compaction, Compactor
 from libravdb_memory.compacting.making import Maker
 from libravdb_memory.condensing import Cancelled, Condensed, Condenser, InVain, Sources
+from libravdb_memory.overflow import Overflow
 from libravdb_memory.store.protocol import Progress
 
 DEFAULT = CompactionSettings()
@@ -289,3 +290,27 @@ def test_a_memory_whose_thread_could_not_be_had_closes(
         for number in range(12):
             memory.ingest(f"Crate {number} went to hall {number}. " * 4, user="ada", session="s")
     Memory.open(tmp_path / "store", config=config).close()
+
+
+def test_a_session_at_work_does_not_wait_while_more_is_said_in_it(
+    opened: Opening, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    begun, go_on = threading.Event(), threading.Event()
+
+    def held(_: Overflow) -> None:
+        begun.set()
+        assert go_on.wait(60)
+
+    monkeypatch.setattr(Overflow, "_let_embedding_go_first", held)
+    memory = opened(trigger_tokens=20)
+    text = "Crate 7 went to hall H-007; the clerk of the hall wrote that into the book of the year."
+    for number in range(3):
+        memory.ingest(text, user="ada", session="s", id=f"t{number}")
+        assert begun.wait(60)
+        state = memory.status().compaction
+        assert (state.waiting, state.running) == (0, True)
+    memory.ingest(text, user="ada", session="other")
+    assert memory.status().compaction.waiting == 1
+    go_on.set()
+    assert memory.wait(60, compaction=True)
+    assert memory.status().compaction.waiting == 0 and not memory.status().compaction.running

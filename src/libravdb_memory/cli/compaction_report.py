@@ -15,6 +15,7 @@ import click
 
 from libravdb_memory.cli.dates import local_span, local_time
 from libravdb_memory.cli.figures import clip
+from libravdb_memory.cli.idle_sessions import declined_in_brief
 from libravdb_memory.cli.render import harmless, in_one_line, spending, table, wrapped
 from libravdb_memory.compact.passed_over import Extracts
 from libravdb_memory.compacting import Compaction, Declined
@@ -136,7 +137,7 @@ def _declines(declined: Sequence[Declined], width: int) -> Iterator[str]:
 
 def _in_brief(done: Compaction, width: int) -> str:
     figures = [f"{name} {value}" for name, value in _figures(done)]
-    figures += [f"declined {len(done.declined):,}"] if done.declined else []
+    figures += [declined_in_brief(done.declined)] if done.declined else []
     figures += [harmless(done.reason)] if done.ended_early else []
     told = textwrap.fill("; ".join(figures), width, initial_indent="    ", subsequent_indent="    ")
     return f"{_named(done, width)}\n{click.style(told, dim=True)}"

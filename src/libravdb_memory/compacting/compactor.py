@@ -137,7 +137,7 @@ def _compacted(parts: Parts, job: Job, rebuild: bool) -> Compaction:
     except CallCancelledError as given_up:
         why_early, cut_off = CANCELLED, given_up.spent
     except ModelAwayError as away:
-        why_early = f"{away}; what a model wrote before is kept"
+        why_early = f"{away}; nothing was replaced: what a model wrote before is kept"
     writing.finish()
     return Compaction(
         job.namespace,

@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+EMPTY = "these turns are empty"
 _SHARE = 8
 """Clusters whose sentences are embedded together."""
 _AHEAD = 2
@@ -152,6 +153,9 @@ class Covering:
         return sorted(placed, key=lambda found: found[0])
 
     def _cover(self, records: Sequence[Record], earlier: Sequence[Node]) -> Node | None:
+        if not any(record.text.strip() for record in records):
+            self._decline(records, EMPTY)
+            return None
         prior = self._prior(earlier)
         vectors = known_vectors(self._parts, records)
         cluster = Cluster(tuple(records), self._gating_scores(records), vectors, prior[0], self._contact.away)
@@ -163,9 +167,7 @@ class Covering:
         condensed = made.condensed
         guidance: list[Write] = [Put(shard.draft(self._job.namespace), replace=True) for shard in made.shards]
         if isinstance(condensed, InVain):
-            ids = tuple(record.id for record in records)
-            texts = [(record.id, record.text) for record in records]
-            self._declined[ids] = self._parts.declined_as(texts, condensed.reason)
+            self._decline(records, condensed.reason)
             self.guidance += self._writing.keep(guidance)
             return None
         node = self._writing.node(
@@ -183,6 +185,10 @@ class Covering:
         self.said[node.id] = condensed.vector
         self._summaries = (*self._summaries, node)
         return node
+
+    def _decline(self, records: Sequence[Record], reason: str) -> None:
+        ids = tuple(record.id for record in records)
+        self._declined[ids] = self._parts.declined_as([(record.id, record.text) for record in records], reason)
 
     def _gating_scores(self, records: Sequence[Record]) -> Mapping[int, float]:
         marks = self._parts.store.marks([record.ref for record in records], JUDGED)
