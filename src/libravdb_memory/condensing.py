@@ -3,7 +3,8 @@
 Laws: what comes back says something, costs strictly less than its sources, and names every fact of theirs that it does
 not hold; or nothing comes back, with the reason of each attempt. A summariser may fail in any way at all: the ladder
 goes on to the next, and its last rung needs no model. Where a model was passed over, the summary says why. What went
-wrong is remembered by whoever asked, not here, where others ask too.
+wrong is remembered by whoever asked, not here, where others ask too. What calls of the model cost is told with what
+came of them, also where that is nothing, or a cancelled call.
 """
 
 from __future__ import annotations
@@ -25,10 +26,12 @@ from libravdb_memory.engines.summarising.protocol import Summariser, Summary, Su
 from libravdb_memory.errors import (
     AnswerUnusableError,
     CallCancelledError,
+    EngineError,
     LibraVDBError,
     ModelUnavailableError,
     TextRefusedError,
 )
+from libravdb_memory.spent import NOTHING, Spent, total
 from libravdb_memory.summaries import Loss
 from libravdb_memory.tokens import TokenCounter
 
@@ -54,7 +57,17 @@ class Sources:
 
 
 @dataclass(frozen=True, slots=True)
+class InVain:
+    """No summary: the `reason` of each attempt, and what the model was asked for all the same."""
+
+    reason: str
+    spent: Spent = NOTHING
+
+
+@dataclass(frozen=True, slots=True)
 class Condensed:
+    """`spent` is for all that the model was asked, whoever wrote it in the end."""
+
     text: str
     tokens: int
     source_tokens: int
@@ -66,6 +79,7 @@ class Condensed:
     loss: Loss
     pins_at: int | None
     passed_over: PassedOver | None
+    spent: Spent
     vector: NDArray[np.float32] = field(compare=False)
 
 
@@ -155,14 +169,15 @@ class Condenser:
 
     def condense(
         self, sources: Sources, *, with_model: bool, cancelled: Cancelled, folding: bool = False
-    ) -> Condensed | str:
+    ) -> Condensed | InVain:
         """A summary, or why there is none. `folding` is for what are summaries themselves."""
         settings = self._settings.of_folds if folding else self._settings
         source_tokens = tokens_of(sources.texts, self._counter)
         made: dict[Step, _Judged] = {}
+        spent: list[Spent] = []
 
         def attempt(step: Step) -> Attempt:
-            tried = self._tried(step, sources, settings, cancelled)
+            tried = self._tried(step, sources, settings, cancelled, spent)
             if isinstance(tried, Attempt):
                 return tried
             made[step] = tried
@@ -176,11 +191,15 @@ class Condenser:
                 return Attempt(step, "too long", figure=tried.certified.tokens, bound=source_tokens - 1)
             return Attempt(step, outcome)
 
-        climbed = climb(attempt, settings, model=with_model and self._model is not None)
+        try:
+            climbed = climb(attempt, settings, model=with_model and self._model is not None)
+        except CallCancelledError as error:
+            error.costing(total(spent))
+            raise
         if not climbed.accepted:
-            return climbed.declined
+            return InVain(climbed.declined, total(spent))
         step = climbed.attempts[-1].step
-        return _condensed(step.method, made[step], source_tokens, self._why_extract(climbed))
+        return _condensed(step.method, made[step], source_tokens, self._why_extract(climbed), total(spent))
 
     def _why_extract(self, climbed: Climb) -> PassedOver | None:
         tried = climbed.passed_over
@@ -191,20 +210,25 @@ class Condenser:
         return PassedOver(self._model.name, tried.outcome, tried.figure, tried.bound, tried.detail)
 
     def _tried(
-        self, step: Step, sources: Sources, settings: CompactionSettings, cancelled: Cancelled
+        self, step: Step, sources: Sources, settings: CompactionSettings, cancelled: Cancelled, spent: list[Spent]
     ) -> _Judged | Attempt:
+        """What a model was asked for is added to `spent`."""
         try:
             topic = centroid(sources.vectors)
             request = SummaryRequest(sources.views, sources.prior, step.rung.tokens, step.rung.density, topic)
             summary = self._summariser(step).summarise(request, cancelled)
-        except CallCancelledError:
+        except CallCancelledError as error:
+            spent.append(error.spent)
             raise
         except Exception as error:  # whatever a summariser does, the ladder goes on
+            spent.append(error.spent if isinstance(error, EngineError) else NOTHING)
             _log.warning("no summary by %s: %s", step.name, error, exc_info=not isinstance(error, LibraVDBError))
             outcome: Outcome = "unusable" if isinstance(error, AnswerUnusableError) else "failed"
             if isinstance(error, AnswerUnusableError) and error.excess is not None:
                 return Attempt(step, outcome, error.reason, *error.excess)
             return Attempt(step, outcome, _words_of(error))
+        if step.method == "abstractive":
+            spent.append(Spent(1, summary.tokens_in, summary.tokens_out))
         node = certified(sources.texts, summary.text, settings, self._counter)
         vector = self.vectors([summary.text])[0]
         return _Judged(summary, node, preservation(vector, sources.vectors), vector)
@@ -222,7 +246,9 @@ def _words_of(error: Exception) -> str:
     return str(error) if isinstance(error, LibraVDBError) else repr(error)
 
 
-def _condensed(method: Method, judged: _Judged, source_tokens: int, passed_over: PassedOver | None) -> Condensed:
+def _condensed(
+    method: Method, judged: _Judged, source_tokens: int, passed_over: PassedOver | None, spent: Spent
+) -> Condensed:
     node, certificate = judged.certified, judged.certified.certificate
     pinned = frozenset(node.pins.pinned)
     lost = [fact.text for fact in certificate.missing if fact not in pinned]
@@ -245,5 +271,6 @@ def _condensed(method: Method, judged: _Judged, source_tokens: int, passed_over:
         ),
         pins_at=len(node.text) - len(node.pins.text) if node.pins.text else None,
         passed_over=passed_over,
+        spent=spent,
         vector=judged.vector,
     )

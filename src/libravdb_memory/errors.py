@@ -32,7 +32,9 @@ error is both.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Self
+
+from libravdb_memory.spent import NOTHING, Spent
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -177,7 +179,15 @@ class AppendOnlyError(StoreError):
 
 
 class EngineError(LibraVDBError):
-    """Models and endpoints that embed or summarise."""
+    """Models and endpoints that embed or summarise. `spent` is what the failed call of one that summarises came to;
+    nothing where none was made."""
+
+    spent: Spent = NOTHING
+
+    def costing(self, spent: Spent) -> Self:
+        """The same, with what was spent."""
+        self.spent = spent
+        return self
 
 
 class ModelUnavailableError(EngineError):

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from functools import partial
 
 from libravdb_memory import lineage, notes, sessions
 from libravdb_memory.copies import collections_of, copies_of_session, copies_of_turn
@@ -71,6 +72,11 @@ def doomed_with(store: Store, record: Record, derived: Derived) -> Doomed:
     shard = shard_key(namespace, record.group, record.id)
     said = tuple(found.text for found in (record, *derived.rules, *copied))
     return Doomed(Selection(keys=(shard, *keys)), said, tuple(found.text for found in derived.summaries))
+
+
+def text_of(store: Store, key: Key) -> str | None:
+    record = store.get(key)
+    return None if record is None else record.text
 
 
 class Forgetting:
@@ -145,7 +151,7 @@ class Forgetting:
 
     def _taken(self, doomed: Doomed) -> tuple[Erasure, int]:
         """What went, and how many receipts with it."""
-        erased = Erased(doomed.selection, doomed.said, doomed.made)
+        erased = Erased(doomed.selection, doomed.said, doomed.made, partial(text_of, self._store))
         with self._receipts.losing(erased) as quoting:
             keys = (*doomed.selection.keys, *quoting)
             gone = self._store.erase(replace(doomed.selection, keys=keys))

@@ -46,7 +46,7 @@ from libravdb_memory.errors import (
     StoreClosedError,
 )
 from libravdb_memory.excluding import Excluding
-from libravdb_memory.forgetting import Forgetting
+from libravdb_memory.forgetting import Forgetting, text_of
 from libravdb_memory.gathering import Source
 from libravdb_memory.gating import DURABLE, JUDGED, Gatekeeper
 from libravdb_memory.hosting import Said, checked_messages, not_held
@@ -658,7 +658,7 @@ class Memory:
         """How many receipts quote any of these keys and groups, of the words `said` by these turns, or of what was
         `made` of them, and would go with them; as far as they could be read in that time, and whether all were."""
         self._refuse_closed()
-        return self._receipts.foreseen(Erased(selection, said, made), patience_s)
+        return self._receipts.foreseen(Erased(selection, said, made, partial(text_of, self._store)), patience_s)
 
     # ── keeping ──────────────────────────────────────────────────────────────────────────────────────────────────
 

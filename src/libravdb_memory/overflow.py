@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 
 from libravdb_memory.compact.settings import CompactionSettings
 from libravdb_memory.errors import LibraVDBError, StoreClosedError
+from libravdb_memory.spent import NOTHING, Spent
 from libravdb_memory.store.forking import abandon_in_children
 
 if TYPE_CHECKING:
@@ -38,15 +39,17 @@ class AtWork:
 
 @dataclass(frozen=True, slots=True)
 class OverflowState:
-    """`waiting` sessions to look at, whether anything is `running`, by itself or because it was asked for, why the last
-    compaction by itself failed (None while they work), why the last summary that a model was wanted for is not its own,
-    and the `sessions` that are compacted at this time: none while a compaction waits for embedding."""
+    """`waiting` sessions to look at beside that at work, whether anything is `running`, by itself or because it was
+    asked for, why the last compaction by itself failed (None while they work), why the last summary that a model was
+    wanted for is not its own, the `sessions` that are compacted at this time: none while a compaction waits for
+    embedding, and what those by themselves `spent` on calls of a model since the process began."""
 
     waiting: int
     running: bool
     failure: str | None
     model_failure: str | None = None
     sessions: tuple[AtWork, ...] = ()
+    spent: Spent = NOTHING
 
 
 class Overflow:
@@ -70,16 +73,19 @@ class Overflow:
         self._piled: dict[tuple[str, str], int] = {}
         self._left: dict[tuple[str, str], int] = {}
         self._waiting: dict[tuple[str, str], None] = {}
-        self._running = False
+        self._at_work: tuple[str, str] | None = None
         self._stopping = False
         self._failure: str | None = None
         self._model_failure: str | None = None
+        self._spent = NOTHING
         self._thread: threading.Thread | None = None
         abandon_in_children(self)
 
     @property
     def state(self) -> OverflowState:
-        return OverflowState(len(self._waiting), self._running, self._failure, self._model_failure)
+        mine, failure, model_failure = self._at_work, self._failure, self._model_failure
+        waiting = len(self._waiting) - (mine in self._waiting)  # it is looked at again, as what is at work
+        return OverflowState(waiting, mine is not None, failure, model_failure, spent=self._spent)
 
     @property
     def is_live(self) -> bool:
@@ -147,19 +153,18 @@ class Overflow:
         self._thread, self._failure = thread, None
 
     def _is_idle(self) -> bool:
-        return not self._waiting and not self._running
+        return not self._waiting and self._at_work is None
 
     def _run(self) -> None:
         while True:
             with self._changed:
-                self._running = False
+                self._at_work = None
                 self._changed.notify_all()
                 self._changed.wait_for(lambda: self._waiting or self._stopping)
                 if self._stopping:
                     return
-                mine = next(iter(self._waiting))
+                self._at_work = mine = next(iter(self._waiting))
                 del self._waiting[mine]
-                self._running = True
             try:
                 self._let_embedding_go_first()
                 self._look_at(*mine)
@@ -197,6 +202,7 @@ class Overflow:
                 done = compactor.compact(namespace, session, time.time_ns() // 1_000_000, lambda: self._stopping)
             finally:
                 self._stored()
+            self._spent += done.spent
             if (failure := done.model_failure) is not None:
                 self._model_failure = failure or None
             self._left[mine] = sum(declined.tokens for declined in done.declined if not declined.of_summaries)

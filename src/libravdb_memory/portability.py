@@ -11,6 +11,9 @@ Laws: exporting what was imported gives the same bytes. Both directions stream. 
 hash that does not match its record, or a file that ends early is an error that names the line; import is idempotent,
 so it can be run again with the mended file. What a line says passes `Arriving` before it is written. No edge is taken
 that leads out of a session, and no policy of a collection of ours that is not the one it has here.
+
+The line of a summary says besides which turns lie below it and which summaries it was made from (`source_turn_ids` and
+`parent_summary_ids` of its `continuity_lineage`). Nothing of that is stored, hashed or imported: the edges say it.
 """
 
 from __future__ import annotations
@@ -20,13 +23,14 @@ import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import IO, Protocol, cast
 
 from libravdb_memory.errors import InvalidInputError, NotFoundError
 from libravdb_memory.identity import Json, canonical_json, content_hash
 from libravdb_memory.ingest.turns import checked_metadata, checked_name, checked_text, milliseconds
 from libravdb_memory.model import Draft, Record
-from libravdb_memory.namespaces import Policy, check_place, may_cover, policy_of
+from libravdb_memory.namespaces import Policy, check_place, may_cover, policy_of, summarised_namespace_of
 from libravdb_memory.store.protocol import (
     CollectionInfo,
     Key,
@@ -39,6 +43,7 @@ from libravdb_memory.store.protocol import (
     StoredMark,
     Write,
 )
+from libravdb_memory.summaries import is_summary, node_of, with_continuity, without_continuity
 
 FORMAT = "libravdb-memory"
 VERSION = 1
@@ -118,6 +123,7 @@ def _items(store: Exportable) -> Iterator[Mapping[str, Json]]:
             "append_only": policy.append_only,
             "searchable": policy.searchable,
         }
+        below = _Below()
         for record in _records(store, info.name):
             last_refs[info.name] = record.ref
             yield {
@@ -127,7 +133,7 @@ def _items(store: Exportable) -> Iterator[Mapping[str, Json]]:
                 "id": record.id,
                 "ts": record.ts,
                 "text": record.text,
-                "metadata": record.metadata,
+                "metadata": with_continuity(record, below.turns(record)) if is_summary(record) else record.metadata,
                 "hash": record.hash,
             }
     told = _Told(store, last_refs)
@@ -143,6 +149,21 @@ def _records(store: Exportable, collection: str) -> Iterator[Record]:
         cursor = page.cursor
         if cursor is None:
             return
+
+
+class _Below:
+    """The turns below the summaries of a user. These are read in order, and one that covers others came after them: so
+    each is read once, and a turn is named once for each level above it."""
+
+    def __init__(self) -> None:
+        self._known: dict[tuple[str, str], tuple[str, ...]] = {}
+
+    def turns(self, record: Record) -> tuple[str, ...]:
+        node = node_of(record)
+        below = [self._known.get((record.group, child), ()) if node.level > 1 else (child,) for child in node.children]
+        turns = tuple(dict.fromkeys(chain.from_iterable(below)))
+        self._known[record.group, record.id] = turns
+        return turns
 
 
 @dataclass(frozen=True, slots=True)
@@ -275,8 +296,9 @@ def _put(reader: _Reader, item: Mapping[str, Json], policies: Mapping[str, Polic
         raise reader.error(f"the collection {collection!r} is a store's own and cannot be imported")
     if not isinstance(metadata, dict) or not isinstance(ts, int) or isinstance(ts, bool):
         raise reader.error("metadata must be an object and ts an integer")
+    stored = metadata if summarised_namespace_of(collection) is None else without_continuity(metadata)
     draft = Draft(
-        collection, reader.text(item, "id"), reader.text(item, "text"), metadata, ts, reader.text(item, "group")
+        collection, reader.text(item, "id"), reader.text(item, "text"), stored, ts, reader.text(item, "group")
     )
     try:
         checked_name("id", draft.id)
@@ -284,10 +306,10 @@ def _put(reader: _Reader, item: Mapping[str, Json], policies: Mapping[str, Polic
         checked_text("text", draft.text)
         checked_text("group", draft.group)
         check_place(collection, draft.group)
-        checked_metadata(metadata)
+        checked_metadata(stored)
     except InvalidInputError as error:
         raise reader.error(str(error)) from None
-    if content_hash(draft.group, draft.id, ts, draft.text, canonical_json(metadata)) != item.get("hash"):
+    if content_hash(draft.group, draft.id, ts, draft.text, canonical_json(stored)) != item.get("hash"):
         raise reader.error(f"the record {draft.id!r} does not match its hash")
     policy = policies.get(collection) or policy_of(collection) or Policy()
     return Put(draft, append_only=policy.append_only, searchable=policy.searchable)

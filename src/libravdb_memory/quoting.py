@@ -9,13 +9,15 @@ Laws, of a text of a receipt and one that is erased, white space aside:
   a turn holds sentences of other turns, which stay: of that only the whole counts.
 - Of a prompt of which only the two ends were kept, each is such a text, and quotes too what begins within it before it
   breaks off.
+- A summary that is not there any more, or says something else now, was replaced by a rebuild, and nothing tells what it
+  was made of: where a turn of its session is erased, a receipt that was made from it quotes it.
 A receipt too many may go, which is no loss; none that quotes may stay.
 """
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -25,10 +27,11 @@ from libravdb_memory.namespaces import (
     dreaming_namespace_of,
     guided_namespace_of,
     namespace_of,
+    summaries_of,
     summarised_namespace_of,
 )
 from libravdb_memory.retrieve.question import READ_AT_EACH_END
-from libravdb_memory.store.protocol import Selection
+from libravdb_memory.store.protocol import Key, Selection
 
 if TYPE_CHECKING:
     from libravdb_memory.receipts import Receipt
@@ -44,6 +47,8 @@ class _Lost:
     everything."""
 
     records: set[tuple[str, str]] = field(default_factory=set[tuple[str, str]])
+    losing_turns: set[str] = field(default_factory=set[str])
+    """The sessions of such records that are turns."""
     sessions: set[str] = field(default_factory=set[str])
     everything: bool = False
 
@@ -56,10 +61,19 @@ class _Lost:
 
 
 class Erased:
-    """`said` are the erased turns' own words, `made` what was made of them. Safe to ask from many threads."""
+    """`said` are the erased turns' own words, `made` what was made of them; `text_of` gives what a record in
+    the store says, None where there is none. Safe to ask from many threads."""
 
-    def __init__(self, selection: Selection, said: Iterable[str] = (), made: Iterable[str] = ()) -> None:
+    def __init__(
+        self,
+        selection: Selection,
+        said: Iterable[str] = (),
+        made: Iterable[str] = (),
+        text_of: Callable[[Key], str | None] | None = None,
+    ) -> None:
         self._lost = _lost(selection)
+        self._text_of = text_of
+        self._standing: dict[Key, str | None] = {}
         self._said = {same_text(text) for text in said} - {""}
         self._whole = self._said | ({same_text(text) for text in made} - {""})
         self._to_look_for = [text for text in self._whole if " " in text or _tells(text)]
@@ -74,7 +88,7 @@ class Erased:
         several = self._of(receipt.namespace)
         if not several:
             return False
-        if any(lost.concerns(receipt) for lost in several):
+        if any(lost.concerns(receipt) or self._tells_what_was_replaced(receipt, lost) for lost in several):
             return True
         return bool(self._whole) and (
             any(map(self._is_said_in, {receipt.prompt, *receipt.offer.visible}))
@@ -83,6 +97,19 @@ class Erased:
 
     def _of(self, namespace: str) -> list[_Lost]:
         return [self._lost[name] for name in (namespace, _EVERYBODY) if name in self._lost]
+
+    def _tells_what_was_replaced(self, receipt: Receipt, lost: _Lost) -> bool:
+        return self._text_of is not None and any(
+            self._standing_text(Key(summaries_of(receipt.namespace), item.id, item.session), self._text_of) != item.text
+            for item in candidates(receipt.offer)
+            if item.covers_from and item.session in lost.losing_turns
+        )
+
+    def _standing_text(self, summary: Key, text_of: Callable[[Key], str | None]) -> str | None:
+        """Many prompts show the same ones."""
+        if summary not in self._standing:
+            self._standing[summary] = text_of(summary)
+        return self._standing[summary]
 
     def _is_said_in(self, text: str) -> bool:
         """A host shows the same messages with one prompt after another."""
@@ -140,6 +167,8 @@ def _lost(erased: Selection) -> dict[str | None, _Lost]:
     for key in erased.keys:
         for lost in of(key.collection):
             lost.records.add((key.group, key.id))
+            if namespace_of(key.collection) is not None:
+                lost.losing_turns.add(key.group)
     for collection, session in erased.groups:
         for lost in of(collection):
             lost.sessions.add(session)

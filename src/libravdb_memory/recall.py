@@ -142,7 +142,7 @@ class Recall:
             scores.update((hit.ref, hit.score) for hit in found.hits)
             origin.update((hit.ref, source) for hit in found.hits)
         if missing:
-            notes = (*notes, f"{counted(missing, 'turn')} not embedded yet: found by wording only")
+            notes = (*notes, f"{counted(missing, 'text')} not embedded yet: found by wording only")
         return Meant(scores, origin, vector, tokens), notes
 
     def _embed(self, question: Question) -> tuple[NDArray[np.float32] | None, TokenRows | None, tuple[str, ...]]:

@@ -11,6 +11,7 @@ import hashlib
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 from typing import TYPE_CHECKING
 
 from libravdb_memory.identity import Json
@@ -128,11 +129,12 @@ def aftermath(store: Store, namespace: str, goes: Callable[[str, str], bool]) ->
     for rule in gone:
         del stay[rule.ref]
     pointless: list[Record] = []
+    marks_that_stay = cache(lambda: _marks_that_stay(store, namespace, goes))  # it reads every turn of the user
     for rule in tuple(stay.values()):
         meant = taken_back_by(rule)
         if rule_of(rule).reason == ONLY_TAKES_BACK and not lost.isdisjoint(meant):
             others = meant - lost
-            if not others or others.isdisjoint(_marks_that_stay(store, namespace, goes)):
+            if not others or others.isdisjoint(marks_that_stay()):
                 pointless.append(stay.pop(rule.ref))
     freed = {mark for rule in gone for mark in taken_back_by(rule)}
     bound = {mark for rule in stay.values() for mark in taken_back_by(rule)}

@@ -18,6 +18,10 @@ from libravdb_memory.store.protocol import Key
 
 SUMMARY = "summary"
 
+_LINEAGE = "continuity_lineage"
+_TOLD = ("source_turn_ids", "parent_summary_ids")
+"""What follows from what a summary covers: told to whoever asks, never stored."""
+
 
 @dataclass(frozen=True, slots=True)
 class Loss:
@@ -86,15 +90,41 @@ class Node:
         return self.text[: self.pins_at].rstrip("\n"), self.text[self.pins_at :]
 
 
-def draft_of(node: Node) -> Draft:
-    lineage: dict[str, Json] = {
-        "source_ids": list(node.children),
+def continuity(node: Node, children: Sequence[str], turns: Sequence[str]) -> dict[str, Json]:
+    """What a summary comes from, by the ids under which whoever asks knows them: what it covers directly, and the turns
+    below it."""
+    return {
+        "source_ids": list(children),
+        "source_turn_ids": list(turns),
+        "parent_summary_ids": [] if node.level == 1 else list(children),
         "source_ts_min": node.first_ts,
         "source_ts_max": node.last_ts,
         "compacted_at": node.compacted_at,
         "method": node.method,
         "confidence": node.confidence,
     }
+
+
+def with_continuity(record: Record, turns: Sequence[str]) -> Mapping[str, Json]:
+    """The metadata of a summary as an export tells it, with the turns below it."""
+    stored, node = record.metadata.get(_LINEAGE), node_of(record)
+    if not isinstance(stored, Mapping):
+        return record.metadata
+    whole = continuity(node, node.children, turns)
+    return {**record.metadata, _LINEAGE: {**stored, **{name: whole[name] for name in _TOLD}}}
+
+
+def without_continuity(metadata: Mapping[str, Json]) -> Mapping[str, Json]:
+    """The metadata of a summary as it is stored."""
+    told = metadata.get(_LINEAGE)
+    return {**metadata, _LINEAGE: _stored(told)} if isinstance(told, Mapping) else metadata
+
+
+def _stored(lineage: Mapping[str, Json]) -> dict[str, Json]:
+    return {name: value for name, value in lineage.items() if name not in _TOLD}
+
+
+def draft_of(node: Node) -> Draft:
     metadata: dict[str, Json] = {
         "type": SUMMARY,
         "role": SUMMARY,
@@ -112,7 +142,7 @@ def draft_of(node: Node) -> Draft:
         "align": node.align,
         "cover": node.cover,
         "compacted_at": node.compacted_at,
-        "continuity_lineage": lineage,
+        _LINEAGE: _stored(continuity(node, node.children, ())),
         "certificate": {
             "facts": node.loss.facts,
             "kept": node.loss.kept,
@@ -148,7 +178,7 @@ def is_summary(record: Record) -> bool:
 
 def node_of(record: Record) -> Node:
     meta = record.metadata
-    lineage, loss = _object(meta.get("continuity_lineage")), _object(meta.get("certificate"))
+    lineage, loss = _object(meta.get(_LINEAGE)), _object(meta.get("certificate"))
     pins_at = meta.get("pins_at")
     return Node(
         id=record.id,

@@ -62,7 +62,10 @@ def test_people_are_told_the_same_in_few_lines(ada: Run) -> None:
     first, second = result.out.split("\n\n")
     assert "t6  plan" in first and RULES["t6"] in first and "kept: rule" in first and "every" not in first
     assert "concerns every answer" in second
-    assert "2 rules; a wrong one goes with its turn: libravdb erase TURN --user ada" in " ".join(result.err.split())
+    assert (
+        "2 rules, in the order in which they were kept; a wrong one goes with its turn: libravdb erase TURN --user ada"
+        in " ".join(result.err.split())
+    )
 
 
 def test_a_rule_that_is_only_like_one_says_how_much(ada: Run) -> None:
@@ -75,7 +78,8 @@ def test_a_rule_that_is_only_like_one_says_how_much(ada: Run) -> None:
 
 
 def test_people_are_told_which_rule_is_taken_back_by_which(ada: Run) -> None:
-    changes = ("Forget the migration tests, a merge is fine.", "From now on run the migration tests after you merge.")
+    never = "From now on never run the migration tests before you merge."
+    changes = ("Forget the migration tests, a merge is fine.", never)
     for session, prefix, change in zip(("plan", "new"), "uv", changes, strict=True):
         said = lines(session).replace('"id": "t', f'"id": "{prefix}').replace(RULES["t12"], "Build 12 failed.")
         ada("add", "--jsonl", "-", "--user", "ada", stdin=said.replace(RULES["t6"], change))
@@ -85,7 +89,9 @@ def test_people_are_told_which_rule_is_taken_back_by_which(ada: Run) -> None:
     assert rules["t6 plan"].endswith("kept: rule; taken back by u6, v6 of new")
     assert rules["u6 plan"].endswith("kept: takes back t6, t6 of ops; taken back by v6 of new")
     alone = " ".join(ada("guidance", "-u", "ada", "-s", "new").out.split())
-    assert alone.endswith("takes back guidance:plan:t6, guidance:ops:t6, guidance:plan:u6")
+    assert alone.endswith("takes back t6 of plan, t6 of ops, u6 of plan")
+    paged = " ".join(ada("guidance", "-u", "ada", "--limit", "1").out.split())
+    assert paged.endswith("kept: rule; taken back by u6, v6 of new")
     told = {rule["id"]: rule for rule in listed(ada, "-u", "ada")}
     assert told["guidance:plan:t6"]["taken_back_by"] == ["guidance:plan:u6", "guidance:new:v6"]
     assert told["guidance:new:v6"]["takes_back"] == ["guidance:plan:t6", "guidance:ops:t6", "guidance:plan:u6"]
@@ -99,12 +105,22 @@ def test_rules_come_in_pages(ada: Run) -> None:
     assert [len(first["rules"]), len(rest["rules"]), rest["cursor"]] == [3, 1, None]
     shown = ada("guidance", "-u", "ada", "--limit", "3").err
     assert f"more: libravdb guidance --user ada --limit 3 --after {first['cursor']}" in shown
-    assert "\n3 of 4 rules; " in shown
-    assert "\n1 of 4 rules; " in ada("guidance", "-u", "ada", "--after", first["cursor"]).err
-    assert "\n2 rules; " in ada("guidance", "-u", "ada", "-s", "plan").err
+    assert "\n3 of 4 rules, in the order in which they were kept;\n" in shown
+    assert "\n1 of 4 rules;\n" in ada("guidance", "-u", "ada", "--after", first["cursor"]).err
+    assert "\n2 rules, in the order in which they were kept;\n" in ada("guidance", "-u", "ada", "-s", "plan").err
     refused = ada("guidance", "-u", "ada", "--after", "yesterday")
     assert refused.code == 2 and "after: 'yesterday' is no cursor" in refused.err
     assert ada("guidance", "-u", "ada", "--limit", "0").code == 2
+
+
+def test_a_cursor_that_no_page_had_is_refused_and_behind_the_last_rule_there_are_none(ada: Run) -> None:
+    first = json.loads(ada("guidance", "-u", "ada", "--limit", "3", "--json").out)
+    for odd in ("999999.1", "7fff.1", "1.1", "-1.1"):
+        refused = ada("guidance", "-u", "ada", f"--after={odd}")
+        assert refused.code == 2 and f"after: {odd!r} is no cursor" in refused.err
+    ada("erase", "t12", "-u", "ada", "-s", "ops", "--yes")
+    behind = ada("guidance", "-u", "ada", "--after", first["cursor"])
+    assert (behind.code, behind.out) == (0, "") and "no rules after this cursor, of 3 rules in all" in behind.err
 
 
 def test_where_there_are_none_it_says_whose_there_are(ada: Run) -> None:
@@ -119,6 +135,24 @@ def test_where_there_are_none_it_says_whose_there_are(ada: Run) -> None:
     assert ada("guidance", "--user", "bob").err == "no rules are kept\n"
     forgotten = ada("guidance", "--session", "plan")
     assert forgotten.code == 3 and "belongs to --user ada" in forgotten.err
+
+
+def test_where_no_session_has_outgrown_its_tail_no_compaction_is_proposed(ada: Run) -> None:
+    told = "no rules are kept yet: they are found when turns are compacted, and "
+    ada("add", "Always answer in English.")
+    assert ada("guidance").err == f"{told}default has not outgrown its tail; there are some of --user ada\n"
+    ada("add", "Always answer in English.", "-u", "bob", "-s", "one")
+    for arguments in ((), ("-s", "one")):
+        assert ada("guidance", "-u", "bob", *arguments).err == f"{told}one has not outgrown its tail\n"
+    ada("add", "Always answer in English.", "-u", "bob", "-s", "two")
+    assert ada("guidance", "-u", "bob").err == f"{told}no session has outgrown its tail\n"
+    ada("add", "--jsonl", "-", "--user", "bob", stdin=lines("long"))
+    assert "which 'libravdb compact --all --user bob' does" in ada("guidance", "-u", "bob").err
+
+
+def test_it_is_said_in_which_order_rules_are_listed(ada: Run) -> None:
+    assert "in the order in which they were kept" in " ".join(ada("guidance", "--help").out.split())
+    assert "in the order in which they were kept" in " ".join(ada("guidance", "-u", "ada").err.split())
 
 
 def test_the_rules_of_a_user_without_turns_are_an_error_as_compacting_them_is(ada: Run) -> None:

@@ -292,6 +292,17 @@ def test_a_word_that_only_looks_like_the_option_asks_for_no_json(cli: Run) -> No
     assert cli("bench", "store", "--json", "out.json", "--colour").err.startswith("libravdb: ")
 
 
+def test_a_name_with_a_dash_is_taken_behind_two_of_them_which_is_said(cli: Run) -> None:
+    cli("add", "hello", "--user", "ada", "--session", "-dash", "--id", "-id")
+    for command, name in (("history", "-dash"), ("history", "--kitchen"), ("compact", "-dash"), ("get", "-id")):
+        refused = cli(command, "-u", "ada", name)
+        hint = f"(see 'libravdb {command} --help'; a name that begins with - goes behind --)\n"
+        assert refused.code == 2 and refused.err.endswith(hint)
+    assert cli("history", "-u", "ada", "--", "-dash").code == cli("get", "-u", "ada", "--", "-id").code == 0
+    for other in (("history", "--usr"), ("status", "-x"), ("-x",)):
+        assert "behind --" not in cli(*other).err
+
+
 # ── two processes, interruption, a terminal ──────────────────────────────────────────────────────────────────────
 
 
@@ -347,6 +358,24 @@ def on_a_terminal(environment: dict[str, str], *arguments: str, typed: str = "")
         shown += chunk or b""
     os.close(terminal)
     return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]), shown.decode()
+
+
+def test_a_terminal_is_told_how_many_turns_are_stored_where_their_ids_go_elsewhere(environment: dict[str, str]) -> None:
+    terminal, its_end = pty.openpty()
+    command = [sys.executable, "-m", "libravdb_memory", "add", "--jsonl", "-", "--user", "ada", "--no-wait"]
+    with subprocess.Popen(
+        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=its_end, env=environment
+    ) as process:
+        assert process.stdin and process.stdout
+        process.stdin.write(b'{"text": "kept", "id": "k"}\n' + b" " * 100_000)
+        process.stdin.flush()
+        assert process.stdout.readline() == b"k\n"
+        shown = os.read(terminal, 65536).decode()
+        assert shown.startswith("\r\x1b[Kstoring: 1 turn  ")
+        process.stdin.close()
+        assert process.wait(timeout=30) == 0
+    os.close(its_end)
+    os.close(terminal)
 
 
 def test_a_long_question_is_broken_between_words(environment: dict[str, str], libravdb: Run) -> None:

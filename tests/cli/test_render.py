@@ -151,6 +151,19 @@ def test_a_bar_moves_on_a_terminal_and_only_there() -> None:
         assert ("100%" in stream.getvalue()) == moving and (len(lines) == 1) != moving
 
 
+def test_a_bar_moves_with_what_is_within_the_one_at_work() -> None:
+    stream, clock = io.StringIO(), Clock()
+    bar = ProgressBar("compacting", "sessions", stream, moving=True, clock=clock)
+    for within in ("3 of 12 clusters", "4 of 12 clusters"):
+        clock.now += 1.5
+        bar.update(1, 5, within)
+        bar.beat()
+        assert f"1/5, {within}" in last_drawn(stream) and "nothing" not in last_drawn(stream)
+    clock.now += 3.0
+    bar.beat()
+    assert last_drawn(stream) == "compacting: 1/5, 4 of 12 clusters  nothing new for 3 s"
+
+
 @pytest.mark.parametrize("columns", [20, 40, 80])
 def test_a_bar_stays_on_one_line_of_a_narrow_terminal(monkeypatch: pytest.MonkeyPatch, columns: int) -> None:
     monkeypatch.setenv("COLUMNS", str(columns))
@@ -253,6 +266,21 @@ def test_a_bar_of_which_nothing_came_may_leave_no_line(moving: bool) -> None:
         bar.finish(failed=False)
     lines = [line.rsplit("\r\x1b[K", 1)[-1] for line in stream.getvalue().split("\n")]
     assert lines == ["compacting: 2 summaries in 0.0 s", ""]
+
+
+def test_a_bar_for_what_is_mostly_short_shows_nothing_of_what_is() -> None:
+    stream, clock = io.StringIO(), Clock()
+    bar = ProgressBar("storing", "turns", stream, moving=True, from_s=1.0, clock=clock)
+    for failed in (False, True):
+        clock.now = 0.9
+        bar.update(7, 0)
+        bar.finish(failed=failed)
+    assert stream.getvalue() == ""
+    clock.now = 1.1
+    bar.update(8, 0)
+    assert last_drawn(stream) == "storing: 8 turns"
+    bar.finish(failed=False)
+    assert last_drawn(stream) == "storing: 8 turns in 1.1 s\n"
 
 
 # ── times ────────────────────────────────────────────────────────────────────────────────────────────────────────

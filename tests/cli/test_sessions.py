@@ -8,18 +8,27 @@ import shlex
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeAlias
 
 import pytest
 
 from libravdb_memory.cli.history_tree import ASCII
-from libravdb_memory.compacting import CANCELLED, Compaction
+from libravdb_memory.cli.idle_sessions import declined_in_brief
+from libravdb_memory.cli.terminal import ProgressBar, Terminal
+from libravdb_memory.cli.waiting import wait_for_compaction
+from libravdb_memory.compacting import CANCELLED, Compaction, Declined
+from libravdb_memory.compacting.covering import Covering
+from libravdb_memory.compacting.folding import Folding
+from libravdb_memory.config import load_config
 from libravdb_memory.indexing import Indexer
+from libravdb_memory.memory import Memory, Status
 from libravdb_memory.model import Draft
 from libravdb_memory.namespaces import summaries_of
 from libravdb_memory.overflow import AtWork, OverflowState
 from libravdb_memory.serve.bridge.line import DaemonGoneError
+from libravdb_memory.serve.bridge.remote import RemoteMemory
 from libravdb_memory.store.protocol import Put
 from libravdb_memory.store.sqlite.store import SqliteStore
 
@@ -200,8 +209,26 @@ def test_where_nothing_is_done_the_reason_and_the_tail_are_told(ada: Run) -> Non
     assert "the tail:" not in ada("compact", "plan", "--user", "ada", "--rebuild").err
 
 
+def test_turns_that_are_empty_are_declined_as_that_with_their_number(ada: Run) -> None:
+    blank = [{"text": " \n" if n % 2 else "", "session": "mute", "id": f"b{n}"} for n in range(30)]
+    assert ada("add", "--jsonl", "-", "--user", "ada", stdin="\n".join(map(json.dumps, blank))).code == 0
+    for _ in range(2):
+        told = ada("compact", "mute", "-u", "ada").out
+        assert told.count("these turns are empty") == told.count("declined:") == 2 and "unusable" not in told
+        brief = " ".join(ada("compact", "--all", "-u", "ada").out.split())
+        assert "ada / mute declined 26 turns: these turns are empty" in brief
+    [first, _] = json.loads(ada("compact", "mute", "-u", "ada", "--json").out)["sessions"][0]["declined"]
+    assert (first["first"], first["reason"]) == ("b0", "these turns are empty")
+
+
+def test_of_many_declined_for_several_reasons_the_most_frequent_is_told() -> None:
+    many = [Declined(f"t{n}", f"t{n}", 2, 9, "too long" if n else "odd\x1b") for n in range(3)]
+    assert declined_in_brief(many) == "declined 6 turns: too long, and for 1 other reason"
+    folds = [Declined("s1", "s1", 1, 9, "odd\x1b", of_summaries=True)]
+    assert declined_in_brief(folds) == "declined 1 summary: odd␛"
+
+
 def test_a_bulk_add_waits_for_the_compaction_that_it_sets_off(cli: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    from libravdb_memory.memory import Memory
     from libravdb_memory.overflow import Overflow
 
     waited, waits = threading.Event(), Memory.wait
@@ -226,8 +253,30 @@ def test_a_bulk_add_that_sets_off_no_compaction_says_nothing_of_one(cli: Run) ->
     assert result.code == 0 and "compact" not in result.err
 
 
+def test_with_a_daemon_it_is_said_that_this_goes_on_with_the_summaries(
+    cli: Run, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert cli("add", "We ship on the tenth.", "--user", "ada").code == 0
+    with Memory.open(config=load_config()) as memory:
+        status = memory.status()
+
+    class Remote(RemoteMemory):
+        def __init__(self, state: OverflowState) -> None:
+            self._state = state
+
+        def status(self) -> Status:  # type: ignore[override]
+            return replace(status, compaction=self._state)
+
+    for state, told in (
+        (OverflowState(1, False, None), "the daemon goes on with the summaries\n"),
+        (OverflowState(0, True, None), "the daemon goes on with the summaries\n"),
+        (OverflowState(0, False, None), ""),
+    ):
+        wait_for_compaction(Remote(state), Terminal(), load_config(), "libravdb compact --all")
+        assert capsys.readouterr().err == told
+
+
 def test_an_interrupted_wait_for_compaction_keeps_every_turn(cli: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    from libravdb_memory.memory import Memory
     from libravdb_memory.overflow import Overflow
 
     def interrupted(memory: Memory, timeout_s: float | None = None, *, compaction: bool = False) -> bool:
@@ -248,8 +297,6 @@ def test_an_interrupted_wait_for_compaction_keeps_every_turn(cli: Run, monkeypat
 def test_an_interrupted_wait_for_embedding_keeps_every_turn_and_the_report(
     cli: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from libravdb_memory.memory import Memory
-
     def interrupted(memory: Memory, timeout_s: float | None = None, *, compaction: bool = False) -> bool:
         raise KeyboardInterrupt
 
@@ -268,8 +315,6 @@ def test_an_interrupted_wait_for_embedding_keeps_every_turn_and_the_report(
 def test_a_daemon_that_ends_while_summaries_are_embedded_leaves_a_success(
     ada: Run, monkeypatch: pytest.MonkeyPatch, failing: str
 ) -> None:
-    from libravdb_memory.memory import Memory
-
     compact = Memory.compact
 
     def compacting(memory: Memory, **how: Any) -> Compaction:
@@ -288,28 +333,70 @@ def test_a_daemon_that_ends_while_summaries_are_embedded_leaves_a_success(
 
 
 def test_an_interrupted_compaction_says_what_is_there(ada: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    from libravdb_memory.memory import Memory
-
     def interrupted(memory: Memory, **how: Any) -> None:
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
         patch.setattr(Memory, "compact", interrupted)
         result = ada("compact", "plan", "--user", "ada")
-        anew = ada("compact", "plan", "--user", "ada", "--rebuild")
-    told = "keeps the summaries that it had until all are made anew; then the next compaction folds them\n"
-    assert f"a session {told}" in anew.err
     assert result.code == 130
     first, *rest = result.err.splitlines()
     assert first.startswith("compacting: stopped after")
     assert rest == ["0 summaries made; running it again goes on from there", "libravdb: interrupted"]
 
 
+def test_an_interrupted_rebuild_says_whether_anything_was_replaced_and_what_to_do(
+    ada: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ada("compact", "plan", "--user", "ada")
+    ada("add", "--jsonl", "-", "--user", "ada", stdin=lines("night-watch-of-the-harbour", 24))
+    end = "libravdb: interrupted"
+
+    def interrupted(*arguments: str) -> list[str]:
+        result = ada("compact", *arguments, "--user", "ada", "--rebuild")
+        first, *rest = result.err.splitlines()
+        assert result.code == 130 and first.startswith("compacting: stopped after")
+        assert max(map(len, rest)) <= 80
+        return [" ".join(rest[:-1]), rest[-1]]
+
+    def now(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Covering, "_cover", now)
+        assert interrupted("plan") == ["nothing was replaced; run it again with --rebuild", end]
+    with monkeypatch.context() as patch:
+        patch.setattr(Folding, "run", now)
+        assert interrupted("plan") == ["every summary was replaced; the next compaction folds them", end]
+        told = "0 of 2 sessions are through; of plan every summary was replaced; the next compaction folds them"
+        assert interrupted("--all") == [told, end]
+    with monkeypatch.context() as patch:
+        whole = Covering.run
+        runs = iter([whole, now])
+        patch.setattr(Covering, "run", lambda covering: next(runs)(covering))
+        told = "1 of 2 sessions are through; of night-watch-of-the-harbour nothing was replaced; "
+        assert interrupted("--all") == [f"{told}run it again with --rebuild", end]
+
+
+def test_the_bar_of_many_sessions_tells_how_far_that_at_work_is(ada: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    ada("add", "--jsonl", "-", "--user", "ada", stdin=lines("ops", TURNS))
+    updates: list[tuple[int, int, str]] = []
+    update = ProgressBar.update
+
+    def updated(bar: ProgressBar, done: int, total: int, within: str = "", /) -> None:
+        updates.append((done, total, within))
+        update(bar, done, total, within)
+
+    monkeypatch.setattr(ProgressBar, "update", updated)
+    assert ada("compact", "--all", "--user", "ada").code == 0
+    sessions = [told for told in updates if told[1] == 2]
+    assert [told for told in sessions if not told[2]] == [(0, 2, ""), (1, 2, ""), (2, 2, "")]
+    assert {(0, 2, "1 of 2 clusters"), (1, 2, "1 of 2 clusters")} <= set(sessions)
+
+
 def test_a_compaction_that_ended_early_is_not_told_to_have_nothing_to_do(
     ada: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from libravdb_memory.memory import Memory
-
     ended = Compaction("ada", "plan", reason=CANCELLED, ended_early=True)
     monkeypatch.setattr(Memory, "compact", lambda *_, **__: ended)
     for arguments in (["plan"], ["--all"]):
@@ -527,7 +614,17 @@ def test_search_looks_in_summaries_when_asked(ada: Run) -> None:
 
     assert "nothing found; there are summaries of --user ada" in ada("search", "importer", "--scope", "summaries").err
     assert "nothing found; there are turns of --user ada" in ada("search", "importer").err
-    assert ada("search", "importer", "--user", "bob").err == "nothing found\n"
+    unknown = ada("search", "importer", "--user", "bob")
+    assert (unknown.code, unknown.out) == (0, "") and unknown.err == "nothing found: the user 'bob' has no turns\n"
+    for scope in ((), ("--scope", "history"), ("--scope", "summaries")):
+        told = "nothing found: the session 'paln' of the user 'ada' has no turns; there is plan"
+        wrong = ada("search", "heron", "--user", "ada", "--session", "paln", "--role", "tool", *scope)
+        assert wrong.code == 0 and " ".join(wrong.err.split()) == told and max(map(len, wrong.err.splitlines())) <= 80
+    other = ada("search", "importer", "--session", "plan")
+    assert "the session 'plan' has no turns; one of that name belongs to --user ada" in " ".join(other.err.split())
+    assert ada("search", "importer", "--user", "ada", "--role", "tool").err == "nothing found\n"
+    mute = ada("search", "importer", "--user", "bob", "--json")
+    assert json.loads(mute.out)["hits"] == [] and mute.err == ""
     alone = found("--scope", "summaries")
     assert {hit["id"] for hit in alone} == made
     assert {hit["turn"]["role"] for hit in alone} == {"summary"} and alone[0]["turn"]["user"] == "ada"
@@ -547,8 +644,6 @@ def test_status_counts_summaries(ada: Run) -> None:
 
 
 def test_status_names_the_sessions_that_are_compacted(ada: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    from libravdb_memory.memory import Memory
-
     states = [
         (OverflowState(0, True, None), "one session at work"),
         (OverflowState(1, True, None, None, (AtWork("ada", "pl\nan"),)), "at work on pl⏎an of ada; 1 session waiting"),

@@ -76,7 +76,8 @@ def summaries_finding(cli: Run) -> dict[str, Any]:
 
 
 def test_compact_tells_that_a_model_was_not_asked_and_the_scores(ada: Run) -> None:
-    pattern = r"extractive \(4\): qwen3:4b was not asked, mean gate scores? \.\d\d(?: to \.\d\d)? < \.60 \(4\)"
+    scores = r"mean gate scores? \.\d\d(?: to \.\d\d)? < \.60, which compaction\.abstractive_from sets"
+    pattern = rf"extractive \(4\): qwen3:4b was not asked, {scores} \(4\)"
     assert re.fullmatch(pattern, made_by(ada))
 
 
@@ -127,6 +128,89 @@ def test_without_a_model_compact_tells_the_maker_alone(ada: Run, monkeypatch: py
     for name in ("BACKEND", "BASE_URL", "MODEL", "RETRIES"):
         monkeypatch.delenv(f"LIBRAVDB_SUMMARY_{name}")
     assert made_by(ada) == "extractive (4)"
+
+
+# ── what it cost ─────────────────────────────────────────────────────────────────────────────────────────────────
+
+USAGE = {"prompt_tokens": 321, "completion_tokens": 45}
+COST = "4 calls of the model, 1,284 tokens read and 180 written"
+
+
+@pytest.fixture
+def paying(ada: Run, endpoint: Endpoint, monkeypatch: pytest.MonkeyPatch) -> Run:
+    """The first answer is refused, the others are taken."""
+    monkeypatch.setenv("LIBRAVDB_COMPACTION_ABSTRACTIVE_FROM", "0")
+    monkeypatch.setenv("LIBRAVDB_COMPACTION_MIN_ALIGN", "0")
+    good = says("Crates with lamps were carried to their halls and weighed there.", usage=USAGE)
+    endpoint.answers = [says("yes", usage=USAGE), says('{"note": 1}', usage=USAGE), good]
+    return ada
+
+
+def test_compact_tells_what_the_model_took(paying: Run) -> None:
+    told = paying("compact", "s", "-u", "ada").out
+    assert "openai-compatible:qwen3:4b (3), extractive (1)" in told
+    assert re.search(rf"^spent    {COST}$", told, re.MULTILINE)
+    assert "spent" not in paying("compact", "s", "-u", "ada").out, "there was nothing more to ask about"
+
+
+def test_compact_of_many_sessions_tells_what_the_model_took_for_each(paying: Run) -> None:
+    assert f"spent {COST}" in " ".join(paying("compact", "--all").out.split())
+
+
+def test_compact_tells_programs_what_the_model_took(paying: Run) -> None:
+    [done] = json.loads(paying("compact", "s", "-u", "ada", "--json").out)["sessions"]
+    assert done["spent"] == {"calls": 4, "tokens_in": 1284, "tokens_out": 180}
+
+
+def test_compact_tells_of_calls_without_an_answer(paying: Run, endpoint: Endpoint) -> None:
+    endpoint.answers = [says("yes"), status(500)]
+    assert re.search(
+        "^spent    1 call of the model, without an answer that tells its tokens$",
+        paying("compact", "s", "-u", "ada").out,
+        re.MULTILINE,
+    )
+
+
+def test_without_a_model_nothing_is_said_of_a_cost(ada: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("BACKEND", "BASE_URL", "MODEL", "RETRIES"):
+        monkeypatch.delenv(f"LIBRAVDB_SUMMARY_{name}")
+    told = ada("compact", "s", "-u", "ada").out
+    assert "made by  extractive (4)" in told and "spent" not in told and "call" not in told
+    [done] = json.loads(ada("compact", "s", "-u", "ada", "--rebuild", "--json").out)["sessions"]
+    assert done["spent"] == {"calls": 0, "tokens_in": 0, "tokens_out": 0}
+    assert "spent" not in ada("status").out
+
+
+def test_a_bulk_add_tells_what_its_summaries_took(paying: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("LIBRAVDB_COMPACTION_TRIGGER_TOKENS", "100")
+    turns = [{"text": f"Crate {n} with lamps waits in hall H-{n:03d} today.", "session": "bulk"} for n in range(TURNS)]
+    result = paying("add", "--jsonl", "-", "-u", "ada", stdin="\n".join(map(json.dumps, turns)))
+    found = re.search(
+        r"summaries took (\d+) calls? of the model, ([\d,]+) tokens read and ([\d,]+) written", result.err
+    )
+    assert result.code == 0 and found
+    calls, read, written = (int(figure.replace(",", "")) for figure in found.groups())
+    assert calls and (read, written) == (321 * calls, 45 * calls)
+
+
+def test_a_daemon_adds_up_what_its_summaries_took(paying: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("LIBRAVDB_COMPACTION_TRIGGER_TOKENS", "300")
+    assert paying("daemon", "start").code == 0
+    try:
+        texts = (f"Barrel {n} of oil was rolled to shed B-{n:03d} by the men of the tug." for n in range(40))
+        turns = "\n".join(json.dumps({"text": text, "session": "oil"}) for text in texts)
+        assert paying("add", "--jsonl", "-", "-u", "ada", stdin=turns).code == 0
+        while "\nspent" not in (out := paying("status").out):
+            assert "last failure" not in out
+        pattern = (
+            r"^spent +(\d+) calls? of the model, (.*) tokens read and (.*) written, by compactions by themselves since"
+        )
+        found = re.search(pattern, out, re.MULTILINE)
+        assert found
+        calls, read, written = (int(figure.replace(",", "")) for figure in found.groups())
+        assert (read, written) == (321 * calls, 45 * calls)
+    finally:
+        assert paying("daemon", "stop").code == 0
 
 
 # ── settings that are plainly wrong ──────────────────────────────────────────────────────────────────────────────

@@ -91,9 +91,12 @@ def test_a_turn_is_kept_and_found_by_its_words_while_the_model_cannot_be_reached
         ('{"text": "x", "user": 3}', "line 2, user: must be text"),
         ('{"text": "x", "txet": 3}', "line 2: unknown field 'txet'"),
         ('{"text": "x", "ts": "yesterday"}', "line 2, ts"),
-        ('{"text": "x", "ts": 1.5}', "ts: must be integer milliseconds"),
-        ('{"text": "x", "metadata": [1]}', "metadata: must be an object"),
-        ('{"text": "\\ud800"}', "text: holds half a surrogate pair"),
+        ('{"text": "x", "ts": 1.5}', "line 2, ts: must be integer milliseconds"),
+        ('{"text": "x", "metadata": [1]}', "line 2, metadata: must be an object"),
+        ('{"text": "\\ud800"}', "line 2, text: holds half a surrogate pair"),
+        ('{"text": "x", "ts": 1e30}', "line 2, ts: must be integer milliseconds"),
+        ('{"text": "x", "ts": 999999999999999999}', "line 2, ts: 999999999999999999 lies outside the years"),
+        ('{"text": "x", "role": " "}', "line 2, role: must not be blank"),
     ],
 )
 def test_a_bad_line_is_refused_by_number_or_field_after_the_good_ones_were_kept(
@@ -101,8 +104,20 @@ def test_a_bad_line_is_refused_by_number_or_field_after_the_good_ones_were_kept(
 ) -> None:
     result = cli("add", "--jsonl", "-", "--user", "ada", stdin='{"text": "good", "id": "g"}\n' + line + "\n")
     assert result.code == 2 and named in result.err and result.err.count("\n") <= 2
-    assert result.out == "g\n"
+    assert result.out == "g\n" and "; 1 turn stored before it" in result.err
     assert cli("get", "g").code == 0
+
+
+def test_a_line_whose_id_has_other_content_is_named_too_and_the_conflict_stays_one(cli: Run) -> None:
+    lines = '{"text": "one", "id": "x"}\n\n{"text": "two", "id": "y"}\n{"text": "three", "id": "x"}\n{"text": "four"}\n'
+    result = cli("add", "--jsonl", "-", "--user", "ada", stdin=lines)
+    assert (result.code, result.out) == (4, "x\ny\n")
+    assert result.err == "libravdb: line 4: the id 'x' exists with other content; 2 turns stored before it\n"
+    told = json.loads(cli("add", "--jsonl", "-", "--user", "ada", "--json", stdin='{"text": " ", "role": " "}').err)
+    assert told["error"]["kind"] == "invalid_input"
+    assert told["error"]["message"] == "line 1, role: must not be blank; 0 turns stored before it"
+    alone = cli("add", "four", "--user", "ada", "--id", "x")
+    assert (alone.code, alone.err) == (4, "libravdb: the id 'x' exists with other content\n")
 
 
 @pytest.mark.parametrize("arguments", [["add"], ["add", "x", "--jsonl", "-"], ["add", "--jsonl", "-", "--id", "x"]])

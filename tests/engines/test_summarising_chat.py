@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import pickle
 import socket
 from collections.abc import Iterator
 from typing import Any
@@ -41,6 +42,7 @@ from libravdb_memory.errors import (
     ModelUnavailableError,
     TextRefusedError,
 )
+from libravdb_memory.spent import NOTHING, Spent
 from libravdb_memory.tokens import EstimatingCounter
 
 SECRET = "sk-very-secret"
@@ -167,7 +169,17 @@ def test_the_account_of_the_endpoint_is_taken(endpoint: Endpoint) -> None:
 
 
 @pytest.mark.parametrize(
-    "usage", [None, 7, [], {}, {"prompt_tokens": "many"}, {"prompt_tokens": True}, {"prompt_tokens": -3}]
+    "usage",
+    [
+        None,
+        7,
+        [],
+        {},
+        {"prompt_tokens": "many"},
+        {"prompt_tokens": True},
+        {"prompt_tokens": -3},
+        {"prompt_tokens": 10**99},
+    ],
 )
 def test_without_a_sensible_account_tokens_are_estimated(endpoint: Endpoint, usage: object) -> None:
     endpoint.answers = [says(GOOD, usage=usage)]
@@ -199,6 +211,8 @@ UNUSABLE: dict[str, Answer] = {
     "another script": says("Порт переносится на 8443 в пятницу."),
     "another language": says("Der Dienst wird am Freitag auf Port 8443 verlegt und ist nicht vorher neu zu starten."),
     "only reasoning": says("<think>they move the port, so"),
+    "a sentence again and again": says("The billing service moves to a new port on Friday. " * 4),
+    "some words again and again": says("billing service port Friday " * 9),
 }
 
 
@@ -210,6 +224,72 @@ def test_an_answer_that_is_no_summary_is_refused(endpoint: Endpoint, name: str) 
         summariser.summarise(request(), never)
     assert summariser.ready
     assert (len(endpoint.requests), pauses) == (1, [])
+
+
+@pytest.mark.parametrize("usage", [{"prompt_tokens": 321, "completion_tokens": 45}, None], ids=["told", "estimated"])
+@pytest.mark.parametrize(
+    ("content", "more"),
+    [
+        ("The port is moved on Friday. " * 100, {}),
+        (GOOD, {"ending": "length"}),
+        (GOOD, {"ending": "content_filter"}),
+        (GOOD, {"refusal": "no"}),
+        ('{"summary": "the port moves"}', {}),
+        ("Порт переносится на 8443 в пятницу.", {}),
+        ("<think>they move the port, so", {}),
+        ("\ud800", {}),
+        ("", {}),
+        (None, {}),
+    ],
+    ids=["long", "cut off", "filtered", "refused", "JSON", "foreign", "thinking", "surrogate", "empty", "no text"],
+)
+def test_an_answer_that_is_refused_tells_what_it_cost(
+    endpoint: Endpoint, content: str | None, more: dict[str, str], usage: object
+) -> None:
+    endpoint.answers = [says(content, usage=usage, **more)]
+    with pytest.raises(AnswerUnusableError) as caught:
+        engine(endpoint)[0].summarise(request(), never)
+    count = EstimatingCounter().count
+    asked = "\n".join(message["content"] for message in endpoint.requests[-1][2]["messages"])
+    assert caught.value.spent == (Spent(1, 321, 45) if usage else Spent(1, count(asked), count(content or "")))
+
+
+def test_thinking_aloud_is_estimated_too(endpoint: Endpoint) -> None:
+    thought = "<think>they move the port, so that is what I say</think>"
+    endpoint.answers = [says(thought + GOOD)]
+    summary = engine(endpoint)[0].summarise(request(), never)
+    assert summary.text == GOOD and summary.tokens_out == EstimatingCounter().count(thought + GOOD)
+
+
+@pytest.mark.parametrize(
+    ("answer", "spent"),
+    [
+        (status(500), Spent(calls=1)),
+        (status(400), Spent(calls=1)),
+        (cut, Spent(calls=1)),
+        (value({"choices": [], "usage": {"prompt_tokens": 321, "completion_tokens": 45}}), Spent(1, 321, 45)),
+        (value(["nothing"]), Spent(calls=1)),
+    ],
+    ids=["500", "400", "cut", "no choice", "a list"],
+)
+def test_a_call_without_an_answer_is_a_call_all_the_same(endpoint: Endpoint, answer: Answer, spent: Spent) -> None:
+    endpoint.answers = [answer]
+    with pytest.raises(EngineError) as caught:
+        engine(endpoint)[0].summarise(request(), never)
+    assert caught.value.spent == spent
+    assert pickle.loads(pickle.dumps(caught.value)).spent == spent
+
+
+def test_what_is_not_sent_costs_nothing(endpoint: Endpoint, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("TEST_ABSENT_KEY", raising=False)
+    for options, turns in (
+        ({"max_input_tokens": 256}, ["user: " + "word " * 50] * 100),
+        ({"api_key_env": "TEST_ABSENT_KEY"}, []),
+    ):
+        with pytest.raises(EngineError) as caught:
+            engine(endpoint, **options)[0].summarise(request(*turns), never)
+        assert caught.value.spent == NOTHING
+    assert endpoint.requests == []
 
 
 BROKEN: dict[str, Answer] = {
@@ -396,18 +476,18 @@ def test_a_host_that_cannot_be_named_is_unavailable(host: str) -> None:
 
 def test_what_is_cancelled_before_it_begins_is_not_sent(endpoint: Endpoint) -> None:
     summariser, _ = engine(endpoint)
-    with pytest.raises(CallCancelledError):
+    with pytest.raises(CallCancelledError) as caught:
         summariser.summarise(request(), lambda: True)
-    assert endpoint.requests == []
+    assert endpoint.requests == [] and caught.value.spent == NOTHING
 
 
 @pytest.mark.parametrize("where", HANGS)
 def test_a_waiting_call_can_be_cancelled_and_its_connection_is_cut(endpoint: Endpoint, where: str) -> None:
     endpoint.answers = [HANGS[where]]
     summariser, _ = engine(endpoint)
-    with pytest.raises(CallCancelledError):
+    with pytest.raises(CallCancelledError) as caught:
         summariser.summarise(request(), endpoint.arrived.is_set)
-    assert endpoint.client_gone.wait(10)
+    assert endpoint.client_gone.wait(10) and caught.value.spent == Spent(calls=1)
 
 
 def test_a_pausing_call_can_be_cancelled_and_asks_no_more(endpoint: Endpoint) -> None:

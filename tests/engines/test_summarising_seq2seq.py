@@ -34,6 +34,7 @@ from libravdb_memory.engines.summarising.protocol import SummaryRequest
 from libravdb_memory.engines.summarising.seq2seq import Seq2SeqSummariser
 from libravdb_memory.engines.summarising.seq2seq_manifest import read_seq2seq_manifest
 from libravdb_memory.errors import AnswerUnusableError, CallCancelledError, ModelUnavailableError, TextRefusedError
+from libravdb_memory.spent import Spent
 
 LAYOUTS = get_args(Layout)
 STEPS = 16
@@ -126,8 +127,10 @@ def test_a_model_that_does_not_come_to_an_end_gives_nothing(tmp_path: Path) -> N
     weights = make_weights()
     weights["bias"][END] = -1000
     summariser = Seq2SeqSummariser(write_tiny(tmp_path, weights=weights, max_new_tokens=12))
-    with pytest.raises(AnswerUnusableError, match="did not come to an end in 12 tokens"):
+    with pytest.raises(AnswerUnusableError, match="did not come to an end in 12 tokens") as caught:
         summariser.summarise(request(), never)
+    read = Seq2SeqSummariser(write_tiny(tmp_path / "ends")).summarise(request(), never).tokens_in
+    assert caught.value.spent == Spent(1, read, 12)
     with pytest.raises(AnswerUnusableError, match="did not come to an end in 8 tokens"):
         summariser.summarise(request(tokens=2), never)
 
@@ -157,8 +160,9 @@ def test_a_call_can_be_cancelled_between_any_two_tokens(tmp_path: Path) -> None:
     written = summariser.summarise(request(), never).tokens_out
     for patience in range(written):
         asked = iter([*[False] * patience, True])
-        with pytest.raises(CallCancelledError):
+        with pytest.raises(CallCancelledError) as caught:
             summariser.summarise(request(), lambda asked=asked: next(asked))  # type: ignore[misc]
+        assert (caught.value.spent.calls, caught.value.spent.tokens_out) == (min(patience, 1), patience)
     asked = iter([*[False] * written])
     assert summariser.summarise(request(), lambda: next(asked)).tokens_out == written
 

@@ -2,18 +2,20 @@
 
 When it begins, receipts that quote the turn are on disk, are waiting to be written, and are being made: a context has
 read the turn and has not said so yet. It says so as soon as the turn is gone from the disk, and then the indexer writes
-what waits, as it does at any time.
+what waits, as it does at any time. Before that it prints the stored texts of the receipts on disk that quote the turn.
 """
 
 from __future__ import annotations
 
+import json
 import sys
 import threading
 from pathlib import Path
 from typing import Any
 
 from tests.laws.killing import Fate, die
-from tests.laws.test_killed_erasure import ASKED, INNOCENT, SAID, Death, config_in
+from tests.laws.stored_receipts import quoting
+from tests.laws.test_killed_erasure import ASKED, INNOCENT, SAID, SECRET, Death, config_in
 
 from libravdb_memory import Memory, context
 
@@ -30,6 +32,10 @@ def main(folder: Path, death: Death) -> None:
     for prompt in (ASKED, SAID, INNOCENT):
         ask(prompt)
     assert memory.wait(60) and len(memory.receipts(user="ada")) == 3  # on disk
+    receipts = quoting(memory, folder, SECRET)
+    assert len(receipts) == 2
+    sys.stdout.write(json.dumps(receipts))
+    sys.stdout.flush()
     read, go_on = threading.Event(), threading.Event()
     fill, log = context.fill, memory._receipts
 

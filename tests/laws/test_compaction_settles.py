@@ -12,7 +12,7 @@ from tests.laws.flaky_summariser import FlakySummariser, use
 
 from libravdb_memory import Config, Memory
 from libravdb_memory.compact.views import View
-from libravdb_memory.condensing import Cancelled, Condensed, Condenser, Sources
+from libravdb_memory.condensing import Cancelled, Condensed, Condenser, InVain, Sources
 from libravdb_memory.model import Turn
 
 FULL = "the harbour master wrote every lamp, rope and anchor of the quay down and read it out to the crew at noon"
@@ -42,12 +42,12 @@ class Choosy(Condenser):
 
     def condense(
         self, sources: Sources, *, with_model: bool, cancelled: Cancelled, folding: bool = False
-    ) -> Condensed | str:
+    ) -> Condensed | InVain:
         texts = set(sources.texts)
         if FULL in texts or {"rope", "anchor"} <= texts:
             padded = replace(sources, texts=(*sources.texts, FULL), views=(*sources.views, View(FULL)))
             return super().condense(padded, with_model=with_model, cancelled=cancelled, folding=folding)
-        return "nothing to tell"
+        return InVain("nothing to tell")
 
 
 def test_turns_that_were_declined_are_tried_otherwise_when_their_neighbours_are_covered(memory: Memory) -> None:

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 from tests.compactors import maker_of
 from tests.laws.flaky_summariser import FlakySummariser, use
+from tests.laws.stored_receipts import left, quoting
 
 from libravdb_memory import Config, Memory, NotFoundError, sessions
 from libravdb_memory.assemble.fill import Candidate, Offer
@@ -121,10 +122,13 @@ def test_an_erased_turn_leaves_no_byte_and_its_siblings_are_covered_again(
     assert any(SECRET in record.text for record in every(memory._store, guidance_of(USER))) == (secret == RULE)
     assert any(SECRET in str(receipt) for receipt in memory.receipts(user=USER, session="another"))
     assert leftovers(tmp_path)
+    receipts = quoting(memory, tmp_path, SECRET)
+    assert len(receipts) >= 2
 
     memory.erase(VICTIM, user=USER)
     assert memory.wait(60)
     assert leftovers(tmp_path) == []
+    assert left(memory, tmp_path, receipts) == []
     assert_no_trace(memory)
     after = summaries(memory)
     assert not after.keys() & (above | saying)
@@ -146,9 +150,12 @@ def test_an_erased_turn_leaves_no_byte_and_its_siblings_are_covered_again(
 def test_an_erased_session_leaves_no_byte_nor_its_name(memory: Memory, tmp_path: Path) -> None:
     live(memory, RULE, session=SECRET)
     memory.ingest("something else", user=USER, session="another")
+    receipts = quoting(memory, tmp_path, SECRET)
+    assert len(receipts) >= 2
     memory.erase(user=USER, session=SECRET)
     assert memory.wait(60)
     assert_no_trace(memory)
+    assert left(memory, tmp_path, receipts) == []
     assert memory.status().turns == 1
     memory.close()
     assert leftovers(tmp_path) == []
@@ -158,9 +165,12 @@ def test_an_erased_user_leaves_no_byte_nor_their_name_nor_their_dreams(memory: M
     live(memory, FACT, user=SECRET)
     memory._store.commit([Put(Draft(dreams_of(SECRET), "d1", f"a dream of {SECRET}"))])
     memory.ingest("something else", user="bob")
+    receipts = quoting(memory, tmp_path, SECRET)
+    assert len(receipts) >= 2
     memory.erase(user=SECRET)
     assert memory.wait(60)
     assert_no_trace(memory, SECRET)
+    assert left(memory, tmp_path, receipts) == []
     assert memory.status().turns == 1
     memory.close()
     assert leftovers(tmp_path) == []
@@ -279,6 +289,29 @@ def test_a_receipt_that_quotes_only_what_was_made_from_a_turn_goes_with_it(memor
     memory._receipts.add(replace(context.receipt, id="rcpt-narrow", offer=offer), context.assembly)
     memory.erase(VICTIM, user=USER)
     assert "rcpt-narrow" not in {receipt.id for receipt in memory.receipts(user=USER, limit=200)}
+
+
+def test_a_receipt_that_quotes_a_summary_goes_with_a_turn_below_it_though_it_was_replaced_since(memory: Memory) -> None:
+    live(memory, FACT)
+    said, before = summaries(memory), {name: turns_below(memory, name) for name in summaries(memory)}
+    memory.compact(user=USER, session=SESSION, rebuild=True)
+    after = {name: turns_below(memory, name) for name in summaries(memory)}
+    replaced = next(name for name in before if name not in after)
+    victim = before[replaced][0]
+    standing = next(name for name, turns in after.items() if victim not in turns)
+    context = memory.context("anything", user=USER, session="another", budget=100)
+    quoted = {
+        "of one replaced": (replaced, said[replaced]),
+        "of one that said something else": (standing, "the quay was dark"),
+        "of one that stands": (standing, summaries(memory)[standing]),
+    }
+    for name, (summary, text) in quoted.items():
+        item = Candidate(summary, text, 0.5, "note", "summary", session=SESSION, covers_from="t0")
+        receipt = replace(context.receipt, id=name, offer=Offer(100, recalled=(item,)))
+        memory._receipts.add(receipt, context.assembly)
+    memory.erase(victim, user=USER)
+    left = {receipt.id for receipt in memory.receipts(user=USER, limit=200)}
+    assert left & quoted.keys() == ({"of one that stands"} if standing in summaries(memory) else set())
 
 
 def test_an_erasure_waits_for_a_context_that_has_read_the_turn_and_takes_its_receipt_too(

@@ -54,6 +54,8 @@ HOSTILE: dict[str, Answer] = {
     "answers in another language": says("Лантерна была зажжена на причале, записал капитан порта в полдень."),
     "says what nobody said": says("Quarterly revenue rose by nine percent in the overseas markets."),
     "repeats a word": says("lantern " * 40),
+    "repeats a sentence": says("Lanterns were lit on the quay and written into the log. " * 4),
+    "repeats some words": says("lantern lit on the quay " * 9),
     "answers garbage": raw(b"\x00\xff{{{"),
     "answers other JSON": value(["nothing", {"choices": "none"}]),
     "answers JSON as its summary": says(json.dumps({"summary": [1, 2, {"a": None}]})),
@@ -142,7 +144,7 @@ def test_no_turn_is_lost_or_altered_whatever_an_endpoint_does(
         assert done.summaries, "an extract needs no endpoint"
         assert all(declined.reason for declined in done.declined)
         for node in done.summaries:
-            assert node.tokens < node.source_tokens and node.method in ("extractive", "abstractive")
+            assert node.tokens < node.source_tokens and node.method == "extractive"
         held: list[Turn] = []
         for entry in memory.history(user="ada", session="s").entries:
             held += [entry] if isinstance(entry, Turn) else memory.expand(entry.node.id, user="ada").items  # type: ignore[arg-type]
@@ -150,6 +152,37 @@ def test_no_turn_is_lost_or_altered_whatever_an_endpoint_does(
         assert memory.verify().ok
         started = time.monotonic()
     assert time.monotonic() - started < 5
+
+
+NO_SUMMARIES = (
+    "says nothing",
+    "says blanks",
+    "says no text",
+    "says ten times too much",
+    "is cut off",
+    "refuses",
+    "refuses by its filter",
+    "answers in another language",
+    "repeats a word",
+    "repeats a sentence",
+    "repeats some words",
+    "answers JSON as its summary",
+)
+"""Deeds that are an answer. "says what nobody said" is none of them: only what it is like gives it away."""
+
+
+@pytest.mark.parametrize("deed", NO_SUMMARIES)
+def test_an_answer_that_is_no_summary_is_known_by_itself(
+    hashed: Config, tmp_path: Path, endpoint: Endpoint, deed: str
+) -> None:
+    endpoint.answers = first_well_then(HOSTILE[deed])
+    with Memory.open(tmp_path / "store", config=taking_anything(hashed, endpoint)) as memory:
+        talk(memory)
+        reached(memory)
+        done = memory.compact(user="ada", session="s")
+        passed_over = [node.passed_over for node in done.summaries]
+        assert {node.method for node in done.summaries} == {"extractive"}
+        assert {why.reason for why in passed_over if why} <= {"unusable", "too long"} and all(passed_over)
 
 
 def test_only_what_is_like_its_turns_is_taken_from_an_endpoint(

@@ -13,7 +13,7 @@ import os
 import shutil
 import tempfile
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from pathlib import Path
 from typing import Any, ClassVar
@@ -34,6 +34,7 @@ from tests.laws.keystone_checks import (
     CHECKS,
     COUNT,
     Asked,
+    Searched,
     assert_only_whole_bundles_behind_the_tail,
     look,
     occurred,
@@ -44,6 +45,7 @@ from tests.laws.killing import MOMENTS, Kind, Moment, Told
 from tests.laws.victims import CAN_FORK, Job, Victims
 
 from libravdb_memory import Memory
+from libravdb_memory.arguments import Scope
 from libravdb_memory.compacting import Compaction
 from libravdb_memory.errors import RulesOverrunError
 from libravdb_memory.namespaces import guidance_of, history_of, summaries_of
@@ -66,18 +68,37 @@ SENTENCES = (
 )
 
 
+OVERVIEW = ("Give me an overview of this session.", 6000)
+"""There is room for every summary."""
 QUESTIONS = (
     ("where is the lantern and the deploy key?", 400),
     ("may I push to main before the whole test suite ran?", 2000),
     ("was the lantern on the quay lit?", 1200),
     ("and the tea?", 150),
+    OVERVIEW,
 )
-"""What is asked after each step, and with which budget; not as many as there are places, so that each comes everywhere.
-Rules, hops and summaries answer some of them."""
+"""What is asked after each step, and with which budget; one more or less than a multiple of the places, so that each
+comes everywhere. Rules, hops and summaries answer some of them."""
+SOFT = (
+    "Prefer tea",
+    "Prefer short answers to long ones, and plain words to learned ones, whenever both say the same",
+    "Prefer to show the command that was run, with all that it printed, before you tell what it means",
+)
 LORE = {
-    "map.md": Document((), (), ("The lantern on the quay was lit.",), ("notes.md",)),
-    "notes.md": Document((), (), ("Tea grows on hills.",), ("AGENTS.md",)),
+    "map.md": Document((), SOFT[1:], ("The lantern on the quay was lit.",), ("notes.md",)),
+    "notes.md": Document((), SOFT[:2], ("Tea grows on hills.",), ("AGENTS.md",)),
+    "AGENTS.md": Document((), (), ("Herons nest in April.",)),
 }
+"""Each is reached from the one before; what the last one says answers no question."""
+SEARCHED: tuple[tuple[bool, tuple[Scope, ...] | None], ...] = (
+    (True, None),
+    (False, None),
+    (True, ("session", "summaries")),
+    (False, ("summaries",)),
+)
+"""Whether a session is named to a search, and the scopes; as with questions, each comes everywhere."""
+LONG = 54
+"""Turns of a conversation of which a prompt is offered more than it recalls."""
 Drawn = tuple[str, int, int | None]
 """Of a turn: its kind, the sentence it says, and when."""
 places = st.sampled_from(PLACES)
@@ -89,7 +110,7 @@ rule_texts = st.sampled_from(["Never lose a key", "Keep every promise", "Count t
 documents = st.builds(
     Document,
     hard=st.lists(rule_texts, max_size=2).map(tuple),
-    soft=st.lists(st.sampled_from(["Prefer tea", "Prefer short answers", "Prefer plain words"]), max_size=3).map(tuple),
+    soft=st.lists(st.sampled_from(SOFT), max_size=3).map(tuple),
     lore=st.lists(st.sampled_from(["The lantern on the quay was lit.", "Tea grows on hills."]), max_size=2).map(tuple),
     hops=st.lists(st.sampled_from(NAMES), max_size=2, unique=True).map(tuple),
 )
@@ -118,7 +139,9 @@ class Keystone(RuleBasedStateMachine):
         self.model = Model()
         self.numbers = itertools.count()
         self.asked: list[Asked] = []
+        self.searched: list[Searched] = []
         self.questions = itertools.cycle(QUESTIONS)
+        self.searches = itertools.cycle(SEARCHED)
 
     def teardown(self) -> None:
         self.memory.close()
@@ -131,19 +154,31 @@ class Keystone(RuleBasedStateMachine):
         kinds=st.lists(kinds, min_size=8, max_size=20),
         batch=batches,
         documented=st.sampled_from([True, True, False]),
+        much=st.sampled_from([True, True, True, False]),
         data=st.data(),
     )
     def begin_with_a_conversation(
-        self, place: Place, kinds: list[str], batch: list[Drawn], documented: bool, data: st.DataObject
+        self, place: Place, kinds: list[str], batch: list[Drawn], documented: bool, much: bool, data: st.DataObject
     ) -> None:
-        """Every history begins with a rule, and with a process that is killed while turns arrive and one that is killed
-        while it compacts."""
+        """Every history begins with a rule, with a conversation of another user that is compacted, and with a process
+        that is killed while turns arrive and one that is killed while it compacts."""
         for name, document in LORE.items() if documented else ():
             self.load_or_remove_a_document(name, document, False)
-        self.ingest(place, [(kind, number % len(SENTENCES), None) for number, kind in enumerate(["rule", *kinds])])
+        other: Place = ("bob", "one") if place[0] == "ada" else ("ada", "one")
+        for where in (place, other):
+            plain = ["plain"] * (LONG - len(kinds) if much and where[0] == "ada" else 0)
+            drawn = enumerate(["rule", *kinds, *plain])
+            self.ingest(where, [(kind, number % len(SENTENCES), None) for number, kind in drawn])
+        self._compact(other, False)
         if CAN_FORK:
             self.kill_while_turns_arrive(place, batch, data)
             self.kill_while_compacting(place, data)
+        assert self.memory.wait(60)
+        self._ask(other, OVERVIEW[0], 20_000, (), owns=False)
+        self.assemble(other, "lantern", 400, 6, 2, True)
+        for new in [where for where in PLACES if where not in self.model.turns]:
+            for budget in (1200, 2000):
+                self._ask(new, "and the tea?", budget, (), owns=False)
 
     @rule(place=places, batch=batches)
     def ingest(self, place: Place, batch: list[Drawn]) -> None:
@@ -191,7 +226,8 @@ class Keystone(RuleBasedStateMachine):
         try:
             self.memory.load_document(name, document.text)
         except RulesOverrunError:
-            assert COUNT(document.text) + COUNT("".join(d.text for d in self.model.documents.values())) > STARTUP * 0.35
+            needed = [rule for each in (self.model.documents | {name: document}).values() for rule in each.needed]
+            assert sum(map(COUNT, needed)) > STARTUP * 0.35
             return
         self.model.documents[name] = document
 
@@ -203,7 +239,7 @@ class Keystone(RuleBasedStateMachine):
         budget=budgets,
         shown=st.integers(0, 8),
         fresh=st.integers(0, 3),
-        owns=st.booleans(),
+        owns=st.sampled_from([True, True, False]),
     )
     def assemble(self, place: Place, prompt: str, budget: int, shown: int, fresh: int, owns: bool) -> None:
         if not owns:
@@ -236,6 +272,12 @@ class Keystone(RuleBasedStateMachine):
         )
         self.asked.append(Asked(place, prompt, budget, context, said, messages, owns))
         return context
+
+    def _search(self, place: Place, query: str) -> None:
+        here, scopes = next(self.searches)
+        session = place[1] if here else None
+        hits = self.memory.search(query, user=place[0], session=session, scopes=scopes, count_use=here)
+        self.searched.append(Searched(place[0], session, "summaries" in (scopes or ()), hits))
 
     # ── compaction ───────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -277,7 +319,7 @@ class Keystone(RuleBasedStateMachine):
             self.model.erase_turn(victim_place, said.id)
             self._assert_forgotten([said.text])
         if "cancels" not in deeds and not erased and done.ended_early:
-            assert rebuild and "what a model wrote before is kept" in done.reason
+            assert rebuild and "nothing was replaced: what a model wrote before is kept" in done.reason
             self.happened["kept what a model wrote"] += 1
 
     def _compact(self, place: Place, rebuild: bool, erased: Sequence[tuple[Place, Said]] = ()) -> Compaction:
@@ -471,34 +513,54 @@ class Keystone(RuleBasedStateMachine):
     def all_sixteen_hold(self) -> None:
         assert self.memory.wait(60)
         for place in PLACES:
-            self._ask(place, *next(self.questions), (), owns=False)
-        seen = look(self.memory, self.model, self.asked)
+            prompt, budget = next(self.questions)
+            self._ask(place, prompt, budget, (), owns=False)
+            self._search(place, prompt)
+        seen = look(self.memory, self.model, self.asked, self.searched)
         for check in CHECKS:
             check(seen)
         self.happened.update(occurred(seen))
         self.asked.clear()
+        self.searched.clear()
 
 
 def _arguments(said: Said) -> dict[str, Any]:
     return {"text": said.text, "id": said.id, "role": said.role, "ts": said.ts, "metadata": dict(said.meta)}
 
 
-WANTED = ("hops", "summaries with a quality below 1", "summaries shown", "guidance chosen", "tails shown", "degraded")
-KILLS = ("kills", "kills at a commit: turn", "kills at a commit: compaction")
-SELDOM = (
-    "erased while compacting",
-    "kept what a model wrote",
-    "kills at a commit: indexing",
-    "kills at a commit: erasure",
-)
+WANTED = {
+    "hops": 20,
+    "a second hop possible": 5,
+    "summaries with a quality below 1": 20,
+    "summaries shown": 20,
+    "summaries found": 20,
+    "turns found": 200,
+    "a summary whose first turn is in the tail": 3,
+    "two users with summaries": 10,
+    "guidance chosen": 20,
+    "soft rules cut in part": 5,
+    "tails shown": 20,
+    "recovered": 2,
+    "own mode with messages": 3,
+    "degraded": 10,
+}
+"""How often at least: a third or less of what the poorest of eight runs had."""
+KILLS = {"kills": 5, "kills at a commit: turn": 1, "kills at a commit: compaction": 1}
+SELDOM = {
+    "erased while compacting": 1,
+    "kept what a model wrote": 1,
+    "kills at a commit: indexing": 1,
+    "kills at a commit: erasure": 1,
+}
 
 
-def run(cases: int, steps: int, wanted: Sequence[str] = (*WANTED, *KILLS)) -> None:
-    """A law that holds of nothing says nothing: what is wanted happened at least once in the whole run."""
+def run(cases: int, steps: int, wanted: Mapping[str, int] = WANTED | KILLS) -> None:
+    """A law that holds of nothing says nothing: what is wanted happened so often in the whole run."""
     Keystone.happened = Counter()
     with Victims() as Keystone.victims:
         _run(cases, steps)
-    lacking = [what for what in wanted if not Keystone.happened[what] and (CAN_FORK or "kills" not in what)]
+    possible = {what: least for what, least in wanted.items() if CAN_FORK or "kills" not in what}
+    lacking = [what for what, least in possible.items() if Keystone.happened[what] < least]
     assert not lacking, dict(Keystone.happened)
 
 
@@ -520,9 +582,9 @@ def _run(cases: int, steps: int) -> None:
 
 
 def test_all_sixteen_invariants_hold_after_every_step() -> None:
-    run(cases=9, steps=24)
+    run(cases=8, steps=16)
 
 
 @pytest.mark.long
 def test_all_sixteen_invariants_hold_in_a_long_run() -> None:
-    run(cases=CASES, steps=40, wanted=(*WANTED, *KILLS, *SELDOM))
+    run(cases=CASES, steps=40, wanted=WANTED | KILLS | SELDOM)

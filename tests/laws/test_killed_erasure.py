@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import subprocess
@@ -10,6 +11,7 @@ from pathlib import Path
 from typing import Literal, get_args
 
 import pytest
+from tests.laws import stored_receipts
 
 from libravdb_memory import Config, Memory, NotFoundError, load_config
 
@@ -43,11 +45,13 @@ def test_a_killed_erasure_leaves_no_receipt_of_a_turn_that_is_gone(tmp_path: Pat
     command = [sys.executable, "-W", "error", "-m", "tests.laws.killed_erasure", str(tmp_path), death]
     done = subprocess.run(command, cwd=ROOT, env=os.environ, capture_output=True, text=True, timeout=120)
     assert done.returncode == -signal.SIGKILL, done.stderr
+    receipts: list[str] = json.loads(done.stdout)
     with Memory.open(tmp_path / "store", config=config_in(tmp_path)) as memory:
         assert memory.get("other", user="ada").text == "herons nest in April"
         if death in ("before the commit", "within the commit"):
             assert memory.get("turn", user="ada").text == SAID
             assert len(quoting(memory)) >= 2
+            receipts += stored_receipts.quoting(memory, tmp_path, SECRET)
             memory.erase("turn", user="ada", session="s")
         for _ in range(2):
             with pytest.raises(NotFoundError):
@@ -56,4 +60,5 @@ def test_a_killed_erasure_leaves_no_receipt_of_a_turn_that_is_gone(tmp_path: Pat
             assert memory.verify().ok
             with pytest.raises(NotFoundError):
                 memory.erase("turn", user="ada", session="s")
+        assert receipts and stored_receipts.left(memory, tmp_path, receipts) == []
     assert not [file for file in tmp_path.rglob("*") if file.is_file() and SECRET.encode() in file.read_bytes()]

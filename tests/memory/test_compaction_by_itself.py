@@ -15,7 +15,8 @@ from libravdb_memory import Config, Memory
 from libravdb_memory.compact.settings import CompactionSettings
 from libravdb_memory.compacting import OVERTAKEN, Compaction, Compactor
 from libravdb_memory.compacting.making import Maker
-from libravdb_memory.condensing import Cancelled, Condensed, Condenser, Sources
+from libravdb_memory.condensing import Cancelled, Condensed, Condenser, InVain, Sources
+from libravdb_memory.overflow import Overflow
 from libravdb_memory.store.protocol import Progress
 
 DEFAULT = CompactionSettings()
@@ -147,18 +148,18 @@ class TurnsOnly(Condenser):
 
     def condense(
         self, sources: Sources, *, with_model: bool, cancelled: Cancelled, folding: bool = False
-    ) -> Condensed | str:
+    ) -> Condensed | InVain:
         if folding:
             self.meanwhile()
-            return "summaries are left as they are"
+            return InVain("summaries are left as they are")
         return super().condense(sources, with_model=with_model, cancelled=cancelled)
 
 
 class Nothing(Condenser):
     def condense(
         self, sources: Sources, *, with_model: bool, cancelled: Cancelled, folding: bool = False
-    ) -> Condensed | str:
-        return "turns are left as they are"
+    ) -> Condensed | InVain:
+        return InVain("turns are left as they are")
 
 
 def test_turns_that_were_declined_are_not_tried_again_until_as_much_has_come(opened: Opening) -> None:
@@ -193,7 +194,7 @@ def test_a_compaction_that_something_got_ahead_of_is_made_with_the_next_turn(ope
     class Overtaken(Condenser):
         def condense(
             self, sources: Sources, *, with_model: bool, cancelled: Cancelled, folding: bool = False
-        ) -> Condensed | str:
+        ) -> Condensed | InVain:
             for turn in erasing:
                 memory.erase(turn, user="ada", session="s")
             return super().condense(sources, with_model=with_model, cancelled=cancelled)
@@ -289,3 +290,27 @@ def test_a_memory_whose_thread_could_not_be_had_closes(
         for number in range(12):
             memory.ingest(f"Crate {number} went to hall {number}. " * 4, user="ada", session="s")
     Memory.open(tmp_path / "store", config=config).close()
+
+
+def test_a_session_at_work_does_not_wait_while_more_is_said_in_it(
+    opened: Opening, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    begun, go_on = threading.Event(), threading.Event()
+
+    def held(_: Overflow) -> None:
+        begun.set()
+        assert go_on.wait(60)
+
+    monkeypatch.setattr(Overflow, "_let_embedding_go_first", held)
+    memory = opened(trigger_tokens=20)
+    text = "Crate 7 went to hall H-007; the clerk of the hall wrote that into the book of the year."
+    for number in range(3):
+        memory.ingest(text, user="ada", session="s", id=f"t{number}")
+        assert begun.wait(60)
+        state = memory.status().compaction
+        assert (state.waiting, state.running) == (0, True)
+    memory.ingest(text, user="ada", session="other")
+    assert memory.status().compaction.waiting == 1
+    go_on.set()
+    assert memory.wait(60, compaction=True)
+    assert memory.status().compaction.waiting == 0 and not memory.status().compaction.running

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import random
 import re
 from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager
@@ -139,8 +140,11 @@ def near(handler: Handler, more: str = "") -> None:
 
 
 def every_word(handler: Handler) -> None:
+    """Each turn's in another order: the turns say nearly the same, and who repeats himself is not heard out."""
     asked = handler.server.requests[-1][2]["messages"][-1]["content"]
-    says(" ".join(line.removeprefix("user: ") for line in asked.splitlines() if line.startswith("user: ")))(handler)
+    turns = [line.removeprefix("user: ").split() for line in asked.splitlines() if line.startswith("user: ")]
+    words = [word for number, turn in enumerate(turns) for word in random.Random(number).sample(turn, len(turn))]
+    says(" ".join(words))(handler)
 
 
 @pytest.mark.parametrize(

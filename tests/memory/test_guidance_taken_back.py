@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from libravdb_memory import Config, Memory, load_config
+from libravdb_memory import Config, Memory, load_config, shards
 from libravdb_memory.compact.settings import CompactionSettings
 from libravdb_memory.elevating import Elevation
 from libravdb_memory.engines.hashed import HashedEmbedder
@@ -20,6 +20,7 @@ from libravdb_memory.model import Record
 from libravdb_memory.namespaces import guidance_of, history_of
 from libravdb_memory.shards import mark_of, taken_back_by
 from libravdb_memory.store.paging import every
+from libravdb_memory.store.protocol import Store
 from libravdb_memory.tokens import EstimatingCounter
 
 RULE, CHANGE = "Always use tabs in the parser.", "Forget the tabs in the parser, spaces are fine."
@@ -295,6 +296,24 @@ def test_what_takes_back_only_turns_that_go_goes_though_the_rule_of_one_was_gone
     assert set(kept(memory)) == {RULE, CHANGE}
     erase_the_session_of_the_rule(memory)
     assert kept(memory) == {}
+
+
+def test_the_turns_of_a_user_are_read_once_however_many_take_back_the_rule_that_goes(
+    memory: Memory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    talk(memory, "s", RULE, "Never use spaces in the parser, tabs only.", *[CHANGE] * 4, OTHER)
+    memory.compact(user="ada", session="s")
+    assert len(memory.guidance(user="ada").rules) == 6
+    read: list[str] = []
+
+    def noted(store: Store, collection: str) -> Iterator[Record]:
+        read.append(collection)
+        return every(store, collection)
+
+    monkeypatch.setattr(shards, "every", noted)
+    erase(memory, RULE)
+    assert read.count(history_of("ada")) == 1
+    assert len(memory.guidance(user="ada").rules) == 5
 
 
 def test_what_was_kept_for_its_own_words_stays_without_the_rule_that_it_takes_back(memory: Memory) -> None:

@@ -2,25 +2,31 @@
 
 from __future__ import annotations
 
+import hashlib
 import io
 import json
 from collections.abc import Iterator
 from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.growth import takes_eightfold
 
 from libravdb_memory import Config, ConflictError, InvalidInputError, Memory
+from libravdb_memory.identity import canonical_json
 from libravdb_memory.model import Draft
 from libravdb_memory.namespaces import Policy, policy_of
 from libravdb_memory.portability import export_lines, import_lines
 from libravdb_memory.sources.diary import Entry
 from libravdb_memory.sources.dreams import promote
+from libravdb_memory.store.paging import every
 from libravdb_memory.store.protocol import Key, Link, Mark, Put, Selection
 from libravdb_memory.store.sqlite.store import SqliteStore
+from libravdb_memory.summaries import Node, draft_of
 
 any_text = st.text(st.characters(exclude_categories=["Cs"]), max_size=50)
 any_name = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=12).filter(str.strip)
@@ -258,6 +264,130 @@ def test_what_hosts_link_of_their_own_round_trips(tmp_path: Path, hashed: Config
         assert copy.import_(lines_of(exported(memory))).edges == 2
         assert [record.id for record in copy.store.parents(turn)] == ["n"]
         assert [record.id for record in copy.store.children(turn)] == ["m"]
+
+
+# ── summaries ────────────────────────────────────────────────────────────────────────────────────────────────────
+
+TOLD = ("source_turn_ids", "parent_summary_ids")
+
+
+def folding(hashed: Config) -> Config:
+    """A summary of every three turns; two of them are folded into the next."""
+    compaction = replace(hashed.compaction, cluster_target=3, fold_tokens=40, fold_fan=2, trigger_tokens=0)
+    return replace(hashed, compaction=compaction, assembly=replace(hashed.assembly, startup_budget=200))
+
+
+def converse(memory: Memory, user: str = "ada", session: str = "s") -> None:
+    for number in range(40):
+        said = f"the lantern on quay {number} was lit at {number + 3} and harbour master Oyelaran{number} wrote it down"
+        memory.ingest(said, user=user, session=session, id=f"t{number}")
+    memory.compact(user=user, session=session)
+    assert memory.wait(60)
+
+
+def rows_of(export: str, collection: str) -> list[dict[str, Any]]:
+    rows = [json.loads(line) for line in lines_of(export)]
+    return [row for row in rows if row.get("type") == "record" and row["collection"] == collection]
+
+
+def test_an_exported_summary_tells_all_that_it_comes_from(tmp_path: Path, hashed: Config) -> None:
+    with Memory.open(tmp_path / "a", config=folding(hashed)) as memory:
+        for session in ("s", "t"):  # which name their turns alike
+            converse(memory, session=session)
+        rows = rows_of(exported(memory), "summary:ada")
+        levels = {row["id"]: row["metadata"]["level"] for row in rows}
+        assert set(levels.values()) >= {1, 2, 3}
+        for row in rows:
+            told, level = row["metadata"]["continuity_lineage"], row["metadata"]["level"]
+            direct = [item.id for item in memory.expand(row["id"], session=row["group"], depth=1).items]
+            turns = [item.id for item in memory.expand(row["id"], session=row["group"], limit=1000).items]
+            assert told["source_ids"] == row["metadata"]["source_ids"] == direct
+            assert told["source_turn_ids"] == turns and len(turns) == row["metadata"]["turns"]
+            assert told["parent_summary_ids"] == ([] if level == 1 else direct)
+            assert all(levels[name] < level for name in told["parent_summary_ids"])
+            rest = ("source_ts_min", "source_ts_max", "compacted_at", "method", "confidence")
+            assert told.keys() == {"source_ids", *TOLD, *rest}
+            times = [memory.get(turn, user="ada", session=row["group"]).ts for turn in turns]
+            assert (told["source_ts_min"], told["source_ts_max"]) == (min(times), max(times))
+            assert [told[name] for name in rest[2:]] == [row["metadata"][name] for name in rest[2:]]
+
+
+def test_what_an_exported_summary_comes_from_is_never_stored(tmp_path: Path, hashed: Config) -> None:
+    with (
+        Memory.open(tmp_path / "a", config=folding(hashed)) as memory,
+        Memory.open(tmp_path / "b", config=folding(hashed)) as copy,
+    ):
+        converse(memory)
+        first = exported(memory)
+        assert copy.import_(lines_of(first)).edges > 50
+        assert copy.wait(60)
+        assert exported(copy) == first
+        assert copy.import_(lines_of(first)).added == 0
+        assert memory.verify().ok and copy.verify().ok
+        for store in (memory.store, copy.store):
+            kept = [record.metadata["continuity_lineage"] for record in every(store, "summary:ada")]
+            assert len(kept) > 10
+            assert all(isinstance(each, dict) and each.keys().isdisjoint(TOLD) for each in kept)
+
+
+def test_what_a_line_says_of_it_is_not_believed(tmp_path: Path, hashed: Config) -> None:
+    with (
+        Memory.open(tmp_path / "a", config=folding(hashed)) as memory,
+        Memory.open(tmp_path / "b", config=folding(hashed)) as copy,
+    ):
+        converse(memory)
+        first = exported(memory)
+        lines = [json.loads(line) for line in lines_of(first)]
+        for line in lines:
+            if line.get("collection") == "summary:ada":
+                line["metadata"]["continuity_lineage"] |= {"source_turn_ids": ["forged"], "parent_summary_ids": {}}
+        forged = "".join(canonical_json(line) + "\n" for line in lines[:-1])
+        lines[-1]["digest"] = f"sha256:{hashlib.sha256(forged.encode()).hexdigest()}"
+        copy.import_([*forged.splitlines(keepends=True), canonical_json(lines[-1]) + "\n"])
+        assert copy.wait(60)
+        assert exported(copy) == first
+
+
+def test_a_turn_is_told_once_however_many_ways_lead_to_it(tmp_path: Path) -> None:
+    with SqliteStore.open(tmp_path / "a") as store:
+        names = ["t0", *(f"{level}" for level in range(1, 13))]
+        for level, (child, name) in enumerate(pairwise(names), 1):
+            store.commit([Put(draft_of(bare_node(name, level, (child, child))))])
+        top = rows_of("".join(f"{line}\n" for line in export_lines(store)), "summary:ada")[-1]
+        assert top["metadata"]["continuity_lineage"]["source_turn_ids"] == ["t0"]
+
+
+def bare_node(name: str, level: int, children: tuple[str, ...]) -> Node:
+    return Node(name, "ada", "s", "text", level, children, 0, "", "", 0, 0, 1, 2, "", "", 0, 0, 0, 0)
+
+
+def test_exporting_summaries_costs_as_much_as_there_are(tmp_path: Path) -> None:
+    stores: list[SqliteStore] = []
+    for size in (64, 512):
+        store = SqliteStore.open(tmp_path / str(size))
+        stores.append(store)
+        names = [f"t{number}" for number in range(4 * size)]
+        store.commit([Put(Draft("history:ada", name, "a turn", group="s")) for name in names])
+        level = 1
+        while len(names) > 1:
+            fan = 4 if level == 1 else 2
+            groups = [names[place : place + fan] for place in range(0, len(names), fan)]
+            names = [f"{level}-{place}" for place in range(len(groups))]
+            for name, children in zip(names, groups, strict=True):
+                below = "history:ada" if level == 1 else "summary:ada"
+                store.commit(
+                    [
+                        Put(draft_of(bare_node(name, level, tuple(children)))),
+                        *(Link(Key("summary:ada", name, "s"), Key(below, child, "s")) for child in children),
+                    ]
+                )
+            level += 1
+    few, many = stores
+    top = json.loads(next(line for line in export_lines(many) if f'"id":"{names[0]}"' in line))
+    assert len(top["metadata"]["continuity_lineage"]["source_turn_ids"]) == 4 * 512
+    assert takes_eightfold(lambda: list(export_lines(few)), lambda: list(export_lines(many)))
+    for store in stores:
+        store.close()
 
 
 def test_progress_is_told(memory: Memory) -> None:

@@ -399,7 +399,7 @@ def test_turns_that_are_not_embedded_yet_are_ranked_by_their_wording(tmp_path: P
             say(memory, "The staging database moved to port 5433 today.")
             say(memory, *(f"The staging lunch number {number} was cold." for number in range(5)), ts=START + DAY_MS)
             hits = memory.search("Which port does the staging database use?", user="ada")
-            assert "6 turns not embedded yet" in hits.degraded[0]
+            assert "6 texts not embedded yet" in hits.degraded[0]
             assert hits[0].text == "The staging database moved to port 5433 today."
             assert 0.5 < hits[0].score <= 0.6
             assert hits[1].score < hits[0].score
@@ -420,7 +420,7 @@ def test_a_turn_that_is_not_embedded_yet_stands_above_what_only_resembles_the_qu
             released.clear()
             fresh = say(memory, "We use port 6000 for the staging database.", session="now", ts=START + DAY_MS)[0]
             hits = memory.search("Which port did the staging database use?", user="ada")
-            assert "1 turn not embedded yet" in hits.degraded[0]
+            assert "1 text not embedded yet" in hits.degraded[0]
             assert found(hits)[0] == fresh
             assert hits[0].score > 0.5
             assert hits[0].parts["cosine"] == 0.0

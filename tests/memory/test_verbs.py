@@ -71,7 +71,7 @@ def test_a_turn_is_found_by_its_words_before_it_is_embedded(tmp_path: Path, hash
         turn = memory.ingest("zebra crossing at dawn", user="ada", session="s1")
         hits = memory.search("zebra", user="ada")
         assert [hit.id for hit in hits] == [turn.id]
-        assert "1 turn not embedded yet" in hits.degraded[0]
+        assert "1 text not embedded yet" in hits.degraded[0]
         assert not memory.wait(0.01)
         released.set()
         assert memory.wait(30)

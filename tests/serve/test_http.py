@@ -109,6 +109,9 @@ def test_metrics_are_what_a_strict_reader_of_prometheus_takes_and_agree_with_the
     assert figures["libravdb_store_turns"].value() == 5
     assert figures["libravdb_store_namespaces"].value() == 1
     assert figures["libravdb_store_bytes"].value() > 4096
+    for name in ("calls", "tokens_read", "tokens_written"):
+        counter = figures[f"libravdb_compaction_model_{name}_total"]
+        assert (counter.kind, counter.value()) == ("counter", 0), "told from the start"
     assert figures["libravdb_connections_open"].value() == 1
     assert {f"libravdb_{name}_total" for name in COUNTERS} <= figures.keys()
     assert {key[1][0][1] for key in figures["libravdb_queue_length"].samples} == {"write", "read", "think", "slow"}

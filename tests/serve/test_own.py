@@ -206,6 +206,9 @@ def test_the_rules_of_a_user_are_listed_with_why_they_are_kept(call: Call, ask: 
     call("memory_compact", **ADA)
     first = call("memory_guidance", userId="ada", limit=1)
     rest = call("memory_guidance", userId="ada", after=first["cursor"])
+    for odd in ("999999.1", "-1.1", "1.1"):
+        refused = ask("memory_guidance", {"userId": "ada", "after": odd})
+        assert f"{odd!r} is no cursor" in json.dumps(refused["error"])
     rules = [*first["rules"], *rest["rules"]]
     assert [(rule["turn"], rule["text"], rule["reason"]) for rule in rules] == [
         ("rule0", said[0], "rule"),

@@ -13,6 +13,7 @@ from typing import Any, TypeAlias
 
 import jsonschema
 import pytest
+from tests.engines.chat_endpoint import says, serving
 from tests.serve.process import Client, Daemons, short_folder
 from tests.serve.test_http_api import Web
 
@@ -21,6 +22,8 @@ from libravdb_memory.config import Config
 from libravdb_memory.engines.summarising.select import SummarySettings
 from libravdb_memory.serve.access import SAME_USER
 from libravdb_memory.serve.calls import Answer, read_call, run
+from libravdb_memory.serve.exposition import Sample
+from libravdb_memory.serve.gauges import of_store
 from libravdb_memory.serve.http.exposed import exposed, takes_get
 from libravdb_memory.serve.http.openapi import openapi
 from libravdb_memory.serve.jsonrpc import Request
@@ -383,6 +386,33 @@ def test_what_is_told_of_a_model_that_is_not_there_does_too(hashed: Config) -> N
         told = told_by(memory, config, "memory_compact", **ADA)
     assert met("memory_compact", told) >= {"Extracts", "PassedOver"}
     assert [extracts["reason"] for extracts in told["extracts"]] == ["not ready"]
+
+
+def test_what_a_model_took_is_told_of_the_call_and_added_up_of_what_happens_by_itself(hashed: Config) -> None:
+    usage = {"prompt_tokens": 321, "completion_tokens": 45}
+    with serving() as endpoint:
+        endpoint.answers = [says("yes"), says('{"note": 1}', usage=usage)]
+        summary = SummarySettings(backend="openai-compatible", base_url=endpoint.url, model="m", retries=0)
+        compaction = replace(hashed.compaction, cluster_target=4, trigger_tokens=0, abstractive_from=0.0)
+        assembly = replace(hashed.assembly, tail_share=0.0)
+        asked = replace(hashed, compaction=compaction, summary=summary, assembly=assembly)
+        with Memory.open(config=asked) as memory:
+            for number in range(12):
+                memory.ingest(said(number), user="ada", session="s1")
+            told = told_by(memory, asked, "memory_compact", **ADA)
+            assert told_by(memory, asked, "status")["compaction"]["spent"]["calls"] == 0
+        by_itself = replace(asked, compaction=replace(compaction, trigger_tokens=100))
+        with Memory.open(config=by_itself) as memory:
+            for number in range(12):
+                memory.ingest(said(number), user="ada", session="s2")
+            assert memory.wait(60, compaction=True)
+            state = told_by(memory, by_itself, "status")
+            figures = {family.name: family for family in of_store(Service.of(memory, by_itself, lambda: 0))}
+        calls = len(endpoint.requests) - 2 - told["spent"]["calls"]
+    assert "Spent" in met("memory_compact", told) and "Spent" in met("status", state)
+    assert told["spent"] == {"calls": 2, "tokensIn": 642, "tokensOut": 90}
+    assert calls and state["compaction"]["spent"] == {"calls": calls, "tokensIn": 321 * calls, "tokensOut": 45 * calls}
+    assert figures["libravdb_compaction_model_tokens_read_total"].samples == (Sample(321 * calls),)
 
 
 def test_what_is_told_while_a_session_is_compacted_does_too(hashed: Config) -> None:

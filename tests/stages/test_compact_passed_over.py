@@ -14,6 +14,7 @@ from libravdb_memory.compact.settings import CompactionSettings
 
 SETTINGS = CompactionSettings()
 QWEN = "openai-compatible:qwen3:4b"
+SETTING = ", which compaction.abstractive_from sets"
 
 
 def told(*many: PassedOver) -> list[tuple[str, int]]:
@@ -22,8 +23,8 @@ def told(*many: PassedOver) -> list[tuple[str, int]]:
 
 def test_scores_are_told_with_the_least_and_the_most_of_them() -> None:
     low = [unasked(QWEN, scores, SETTINGS) for scores in ([0.31, None], [0.4, 0.48], [0.4, 0.2, 0.6])]
-    assert told(*low) == [("qwen3:4b was not asked, mean gate scores .31 to .44 < .60", 3)]
-    assert told(low[0]) == [("qwen3:4b was not asked, mean gate score .31 < .60", 1)]
+    assert told(*low) == [(f"qwen3:4b was not asked, mean gate scores .31 to .44 < .60{SETTING}", 3)]
+    assert told(low[0]) == [(f"qwen3:4b was not asked, mean gate score .31 < .60{SETTING}", 1)]
 
 
 def test_turns_that_nobody_judged_have_a_reason_of_their_own() -> None:
@@ -75,6 +76,11 @@ def test_a_bound_that_differs_is_not_told() -> None:
     [found] = counted_extracts([PassedOver(QWEN, "too long", 30, 20), PassedOver(QWEN, "too long", 40, 25)])
     assert (found.least, found.most, found.bound) == (30, 40, None)
     assert found.words(named=False) == "its answer was too long, 30 to 40 tokens"
+
+
+def test_of_bounds_that_differ_no_setting_is_named() -> None:
+    [found] = counted_extracts([PassedOver(QWEN, "low score", 0.3, 0.6), PassedOver(QWEN, "low score", 0.2, 0.5)])
+    assert found.words(named=False) == "it was not asked, mean gate scores .20 to .30"
 
 
 def test_of_a_models_attempts_the_last_is_why_an_extract_was_taken() -> None:

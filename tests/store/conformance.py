@@ -10,6 +10,7 @@ import math
 import threading
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -367,6 +368,36 @@ class StoreContract:
             with pytest.raises(InvalidInputError) as caught:
                 store.page("a", after=cursor)
             assert caught.value.field == "after"
+
+    @pytest.mark.parametrize(
+        "odd", ["999999.1", "7fff.1", "-1.1", "1.-1", "1.10000000000", "0x1.1", " 1.1", "1_0.1", 5, b"1.1"]
+    )
+    def test_a_cursor_no_page_ever_had_is_refused_by_its_name(self, store: Store, odd: Any) -> None:
+        store.commit([put("a", "1"), put("a", "2", group="x")])
+        for read in (store.page, store.groups):
+            with pytest.raises(InvalidInputError) as caught:
+                read("a", after=odd)
+            assert caught.value.field == "after"
+
+    def test_a_cursor_outlives_its_collection(self, store: Store) -> None:
+        cursor = store.cursor(store.commit([put("a", "1")]).records[0].ref)
+        store.erase(Selection(keys=(Key("a", "1"),)))
+        for gone in (cursor, "7fffff.ffffffffff"):
+            assert store.page("a", after=gone).records == store.page("a", after=gone, newest_first=True).records == ()
+            assert store.groups("a", after=gone).groups == ()
+        with pytest.raises(InvalidInputError):
+            store.page("a", after="x")
+
+    def test_a_cursor_of_another_collection_is_refused(self, store: Store) -> None:
+        others = store.commit(
+            [put("a", "1"), put("a", "2", group="x"), put("b", "1"), put("b", "2", group="x")]
+        ).records
+        for collection, foreign in (("a", others[2:]), ("b", others[:2])):
+            for cursor in [store.cursor(record.ref) for record in foreign]:
+                for read in (store.page, partial(store.page, newest_first=True), store.groups):
+                    with pytest.raises(InvalidInputError, match="no cursor") as caught:
+                        read(collection, after=cursor)
+                    assert caught.value.field == "after"
 
     def test_collections_are_listed_by_prefix_in_order_of_creation_with_their_counts(self, store: Store) -> None:
         names = ("a:1", "b", "a:%", "a:\U0010ffff")

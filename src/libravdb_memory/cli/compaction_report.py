@@ -15,7 +15,8 @@ import click
 
 from libravdb_memory.cli.dates import local_span, local_time
 from libravdb_memory.cli.figures import clip
-from libravdb_memory.cli.render import harmless, in_one_line, table, wrapped
+from libravdb_memory.cli.idle_sessions import declined_in_brief
+from libravdb_memory.cli.render import harmless, in_one_line, spending, table, wrapped
 from libravdb_memory.compact.passed_over import Extracts
 from libravdb_memory.compacting import Compaction, Declined
 from libravdb_memory.lineage import Expansion
@@ -100,6 +101,8 @@ def _figures(done: Compaction) -> Iterator[tuple[str, str]]:
         ordered = sorted(engines.items(), key=lambda maker: (maker[0][0], -maker[1]))
         makers = ", ".join(f"{harmless(name)} ({count:,})" for (_, name), count in ordered)
         yield "made by", f"{makers}: {_why(done.extracts)}" if done.extracts else makers
+    if done.spent.calls:
+        yield "spent", spending(done.spent)
     if done.guidance:
         yield "rules", f"{done.guidance:,} kept word by word"
 
@@ -134,7 +137,7 @@ def _declines(declined: Sequence[Declined], width: int) -> Iterator[str]:
 
 def _in_brief(done: Compaction, width: int) -> str:
     figures = [f"{name} {value}" for name, value in _figures(done)]
-    figures += [f"declined {len(done.declined):,}"] if done.declined else []
+    figures += [declined_in_brief(done.declined)] if done.declined else []
     figures += [harmless(done.reason)] if done.ended_early else []
     told = textwrap.fill("; ".join(figures), width, initial_indent="    ", subsequent_indent="    ")
     return f"{_named(done, width)}\n{click.style(told, dim=True)}"
@@ -168,6 +171,7 @@ def compaction_form(done: Compaction) -> dict[str, Any]:
         "summaries": [_made_form(node) for node in done.summaries],
         "folds": [_made_form(node) for node in done.folds],
         "extracts": [asdict(extracts) for extracts in done.extracts],
+        "spent": asdict(done.spent),
         "guidance": done.guidance,
         "declined": [asdict(declined) for declined in done.declined],
         "reason": done.reason,

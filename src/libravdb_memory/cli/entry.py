@@ -76,7 +76,7 @@ def _complaint(error: Exception, debug: bool) -> Complaint:
     match error:
         case click.UsageError():
             path = error.ctx.command_path if error.ctx else PROGRAM
-            return Complaint("usage", error.format_message(), f"see '{path} --help'", USAGE)
+            return Complaint("usage", error.format_message(), f"see '{path} --help'{_dashes(error)}", USAGE)
         case click.ClickException():
             return Complaint("usage", error.format_message(), "", USAGE)
         case click.Abort():
@@ -91,6 +91,13 @@ def _complaint(error: Exception, debug: bool) -> Complaint:
         case _:
             hint = "" if debug else "run it again with --debug for the traceback, and please report it"
             return Complaint("unexpected", f"unexpected {type(error).__name__}: {error}", hint, UNEXPECTED)
+
+
+def _dashes(error: click.UsageError) -> str:
+    """How to give a command a name that was read as options."""
+    takes_names = error.ctx is not None and any(isinstance(each, click.Argument) for each in error.ctx.command.params)
+    is_unknown = isinstance(error, click.NoSuchOption) and not error.possibilities
+    return "; a name that begins with - goes behind --" if takes_names and is_unknown else ""
 
 
 def _kind(error: LibraVDBError) -> str:

@@ -1,4 +1,4 @@
-"""Why sessions were not compacted further, told to people."""
+"""Why sessions were not compacted, or not further, told to people."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 from libravdb_memory.assemble.budget import AssemblySettings
 from libravdb_memory.cli.render import harmless
-from libravdb_memory.compacting import Compaction
+from libravdb_memory.compacting import Compaction, Declined
 from libravdb_memory.tokens import share_of
 from libravdb_memory.wording import counted
 
@@ -26,6 +26,16 @@ def why_idle(many: Sequence[Compaction], settings: AssemblySettings, width: int,
     if any(_TAIL in reason for reason in reasons):
         lines.append(_what_a_tail_is(settings))
     return "\n".join(textwrap.fill(line, width) for line in lines)
+
+
+def declined_in_brief(declined: Sequence[Declined]) -> str:
+    """How much was declined, and the most frequent reason."""
+    turns, nodes = (sum(each.count for each in declined if each.of_summaries is folds) for folds in (False, True))
+    what = [counted(turns, "turn")] if turns else []
+    what += [f"{nodes:,} {'summary' if nodes == 1 else 'summaries'}"] if nodes else []
+    [(reason, _), *others] = Counter(each.reason for each in declined).most_common()
+    more = f", and for {counted(len(others), 'other reason')}" if others else ""
+    return f"declined {' and '.join(what)}: {harmless(reason)}{more}"
 
 
 def _what_a_tail_is(settings: AssemblySettings) -> str:

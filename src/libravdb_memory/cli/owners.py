@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from libravdb_memory.cli.render import in_one_line
-from libravdb_memory.namespaces import given_user
+from libravdb_memory.namespaces import given_session, given_user, history_of, resolve_namespace
 from libravdb_memory.serve.bridge.remote import AnyKeeping
 
 _NAMED = 3
@@ -27,3 +27,13 @@ def owners_of(store: AnyKeeping, namespace_of: Callable[[str], str | None], user
     names = [name for info in store.collections() if info.count and (name := namespace_of(info.name))]
     more = f" and {len(names) - _NAMED:,} more" if len(names) > _NAMED else ""
     return ", ".join(f"--user {in_one_line(name)}" for name in names[:_NAMED]) + more
+
+
+def check_has_turns(store: AnyKeeping, user: str | None, session: str | None) -> None:
+    """NotFoundError, as other commands have it, where a session or a user is named and has no turns."""
+    if given_session(session) is not None:
+        store.session(user, str(session))
+    elif given_user(user) is not None:
+        mine = history_of(resolve_namespace(user))
+        if not any(info.count for info in store.collections() if info.name == mine):
+            store.sessions(user)  # says so

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 import sys
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import click
 
@@ -18,6 +18,7 @@ from libravdb_memory.memory import Status
 from libravdb_memory.model import Hit, Hits, Turn
 from libravdb_memory.overflow import AtWork
 from libravdb_memory.retrieve.query import phrases_of
+from libravdb_memory.spent import Spent
 from libravdb_memory.store.protocol import Verification
 from libravdb_memory.wording import counted as counted
 from libravdb_memory.wording import readable_size, two_digits
@@ -161,6 +162,7 @@ def render_status(status: Status) -> str:
         ("gate", f"{counted(gate.judged, 'user turn')} judged, {gate.durable:,} durable, {gate.regretted:,} regretted"),
         ("compaction", _compaction(status)),
         ("summaries", _summaries(status)),
+        *_spent(status.compaction.spent),
         ("rules", f"{status.rules:,} kept word by word"),
         ("search", "by meaning and wording" if status.searches_by_meaning else "by wording only, until re-embedded"),
         *((f"index {name}", state) for name, state in sorted(store.indexes.items())),
@@ -188,6 +190,18 @@ def _summaries(status: Status) -> str:
     failure = status.compaction.model_failure
     without = f"; the last without it: {in_one_line(failure)}" if failure else ""
     return f"by {in_one_line(status.summariser)}{without}"
+
+
+def _spent(spent: Spent) -> Iterator[tuple[str, str]]:
+    if spent.calls:
+        yield "spent", f"{spending(spent)}, by compactions by themselves since the daemon began"
+
+
+def spending(spent: Spent) -> str:
+    calls = f"{counted(spent.calls, 'call')} of the model"
+    if not (spent.tokens_in or spent.tokens_out):
+        return f"{calls}, without an answer that tells its tokens"
+    return f"{calls}, {counted(spent.tokens_in, 'token')} read and {spent.tokens_out:,} written"
 
 
 def _embedding_notes(status: Status) -> str:

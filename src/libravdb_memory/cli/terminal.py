@@ -17,17 +17,20 @@ import time
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import IO, TYPE_CHECKING
+from typing import IO, Protocol
 
 import click
-
-if TYPE_CHECKING:
-    from libravdb_memory.store.protocol import Progress
 
 _BAR_CELLS = 28
 _FRAME_S = 0.08
 _STILL_S = 2.0
 _BEAT_S = 0.5
+
+
+class Counting(Protocol):
+    """A Progress that may be told, too, how far what is at work is."""
+
+    def __call__(self, done: int, total: int, within: str = "", /) -> None: ...
 
 
 class Terminal:
@@ -75,15 +78,16 @@ class Terminal:
 
     @contextmanager
     def progress(
-        self, label: str, unit: str = "", wait: Wait | None = None, *, told_always: bool = True
-    ) -> Generator[Progress, None, None]:
+        self, label: str, unit: str = "", wait: Wait | None = None, *, told_always: bool = True, from_s: float = 0.0
+    ) -> Generator[Counting, None, None]:
         """A bar that moves on a terminal; one line at the end; nothing when quiet, nor for programs that want only
         JSON from here. `unit` is what is counted, `wait` what is waited for where nothing moves; unless `told_always`,
-        no line is left where nothing was counted."""
+        no line is left where nothing was counted. What ends within `from_s` seconds shows nothing at all."""
         if self.quiet or (self.for_programs and not sys.stderr.isatty()):
-            yield lambda done, total: None
+            yield lambda done, total, within="", /: None
             return
-        bar = ProgressBar(label, unit, sys.stderr, moving=sys.stderr.isatty(), wait=wait, told_always=told_always)
+        moving = sys.stderr.isatty()
+        bar = ProgressBar(label, unit, sys.stderr, moving=moving, wait=wait, told_always=told_always, from_s=from_s)
         try:
             with _beating(bar.beat, bar.moving):
                 yield bar.update
@@ -184,6 +188,7 @@ class ProgressBar:
         moving: bool,
         wait: Wait | None = None,
         told_always: bool = True,
+        from_s: float = 0.0,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self.moving = moving
@@ -192,21 +197,23 @@ class ProgressBar:
         self._stream = stream
         self._wait = wait or Wait()
         self._told_always = told_always
+        self._from_s = from_s
         self._clock = clock
         self._lock = threading.Lock()
         self._started = self._moved_at = clock()
         self._drawn_at = float("-inf")
         self._done: int | None = None
         self._total = 0
-        if moving:
+        self._within = ""
+        if moving and not from_s:
             self._write(f"{label} …")
 
-    def update(self, done: int, total: int) -> None:
+    def update(self, done: int, total: int, within: str = "", /) -> None:
         with self._lock:
             now = self._clock()
-            if (done, total) != (self._done, self._total):
+            if (done, total, within) != (self._done, self._total, self._within):
                 self._moved_at = now
-            self._done, self._total = done, total
+            self._done, self._total, self._within = done, total, within
             if self.moving and (now - self._drawn_at >= _FRAME_S or 0 < total <= done):
                 self._draw(now)
 
@@ -217,6 +224,8 @@ class ProgressBar:
                 self._draw(now)
 
     def finish(self, *, failed: bool) -> None:
+        if self._is_early(self._clock()):
+            return
         if not (self._told_always or self._done or failed):
             self._write("\r\x1b[K" if self.moving else "")
             return
@@ -226,7 +235,12 @@ class ProgressBar:
         outcome = f"stopped after {elapsed:.1f} s" if failed else f"{count} in {elapsed:.1f} s"
         self._write(("\r\x1b[K" if self.moving else "") + f"{self._label}: {outcome}\n")
 
+    def _is_early(self, now: float) -> bool:
+        return now - self._started < self._from_s
+
     def _draw(self, now: float) -> None:
+        if self._is_early(now):
+            return
         self._drawn_at = now
         still = now - self._moved_at
         is_still = still >= _STILL_S and not 0 < self._total <= (self._done or 0)
@@ -237,7 +251,11 @@ class ProgressBar:
         """Without the bar, for which words that say why nothing moves leave no room."""
         if self._done is None:
             return f"{self._label} …"
-        return f"{self._label}: {self._done:,}/{self._total:,}" if self._total > 0 else self._count(self._done)
+        figures = f"{self._label}: {self._done:,}/{self._total:,}" if self._total > 0 else self._count(self._done)
+        return f"{figures}{self._detail()}"
+
+    def _detail(self) -> str:
+        return f", {self._within}" if self._within else ""
 
     def _count(self, done: int) -> str:
         """Where nobody knows of how many."""
@@ -248,11 +266,11 @@ class ProgressBar:
         if self._total <= 0:
             return self._count(done)
         share = min(done / self._total, 1.0)
-        figures = f" {share:4.0%}  {done:,}/{self._total:,}{self._remaining(share, now)}"
+        figures = f" {share:4.0%}  {done:,}/{self._total:,}{self._detail()}{self._remaining(share, now)}"
         # A line that the terminal breaks cannot be taken back: the bar gives way to a narrow one.
         cells = max(min(_BAR_CELLS, _columns() - len(self._label) - len(figures) - 2), 0)
         filled = round(share * cells)
-        return f"{self._label} {'━' * filled}{'─' * (cells - filled)}{figures}"
+        return _clipped(f"{self._label} {'━' * filled}{'─' * (cells - filled)}{figures}")
 
     def _remaining(self, share: float, now: float) -> str:
         elapsed = now - self._started

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
+
 import click
 
-from libravdb_memory.cli.render import in_one_line
+from libravdb_memory.cli.render import in_one_line, spending
 from libravdb_memory.cli.terminal import Terminal, Wait
 from libravdb_memory.config import Config
 from libravdb_memory.errors import StoreClosedError
+from libravdb_memory.memory import Status
 from libravdb_memory.serve.bridge.line import DaemonGoneError
 from libravdb_memory.serve.bridge.remote import AnyMemory, RemoteMemory
 from libravdb_memory.store.protocol import Progress
@@ -53,11 +56,15 @@ def wait_for_summaries(config: Config, memory: AnyMemory | None = None) -> Wait:
 
 def wait_for_compaction(memory: AnyMemory, terminal: Terminal, config: Config, goes_on: str) -> None:
     """Until the sessions that have piled up are compacted, which nobody would do after this process; a daemon stays and
-    does it by itself. A failure is told, not raised: the turns are safe. `goes_on` is the command for the rest."""
+    does it by itself, and that is told. So is a failure, not raised: the turns are safe. `goes_on` is the command for
+    the rest."""
     if isinstance(memory, RemoteMemory):
+        with contextlib.suppress(DaemonGoneError, StoreClosedError):  # all is stored
+            if _has_work(memory.status()):
+                terminal.words("the daemon goes on with the summaries")
         return
     before = memory.status()
-    if not (before.compaction.waiting or before.compaction.running):
+    if not _has_work(before):
         return
     try:
         with terminal.progress("compacting", "summaries", wait_for_summaries(config), told_always=False) as progress:
@@ -73,14 +80,18 @@ def wait_for_compaction(memory: AnyMemory, terminal: Terminal, config: Config, g
     if after.model_failure:
         without = f"note: the last summary was made without the model: {in_one_line(after.model_failure)}"
         terminal.words(click.style(without, fg="yellow"))
+    if after.spent.calls:
+        terminal.words(f"summaries took {spending(after.spent)}")
 
 
 def _compacts(memory: AnyMemory) -> bool:
     """Whether there is more to wait for: work that did not fail, with a model that does not."""
     status = memory.status()
-    return bool(status.compaction.waiting or status.compaction.running) or not (
-        status.compaction.failure or status.indexing.failure
-    )
+    return _has_work(status) or not (status.compaction.failure or status.indexing.failure)
+
+
+def _has_work(status: Status) -> bool:
+    return bool(status.compaction.waiting or status.compaction.running)
 
 
 class _Stalled(Exception):

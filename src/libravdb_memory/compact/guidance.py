@@ -6,9 +6,10 @@
     change: stability >= .35, and a sentence takes back a rule that was kept before (see `taking_back`)
     boost:  stability >= .35, the scanner is silent, a surface hint is there, and similarity to known guidance >= .78
 
-Laws: the words decide; a model can only add what they do not show, never take away, and is not asked about a turn that
-orders anything; without a model (similarity None) the answer of the words stands. What is kept is verbatim: the turn,
-or its sentences that state the rule. Hints are linear in the text.
+Laws: the words decide, and the learned weights of words may speak against a rule found by reading; an embedding model
+can only add what they do not show, never take away, and is not asked about a turn that orders anything; without one
+(similarity None) the answer of the words stands. What is kept is verbatim: the turn, or its sentences that state the
+rule. Hints are linear in the text.
 """
 
 from __future__ import annotations

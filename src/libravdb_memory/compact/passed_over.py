@@ -64,7 +64,8 @@ class Extracts:
         match self.reason:
             case "low score":
                 scores = "score" if self.least == self.most else "scores"
-                return f"{it} was not asked, mean gate {scores} {self._figures('<')}"
+                setting = "" if self.bound is None else ", which compaction.abstractive_from sets"
+                return f"{it} was not asked, mean gate {scores} {self._figures('<')}{setting}"
             case "no score":
                 return f"{it} was not asked, no turn has a gate score"
             case "of extracts":

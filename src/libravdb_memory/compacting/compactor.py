@@ -23,6 +23,7 @@ from libravdb_memory.excluding import Excluding, OvertakenError
 from libravdb_memory.model import Record
 from libravdb_memory.namespaces import guidance_of, summaries_of
 from libravdb_memory.nimble import aside, nimble
+from libravdb_memory.spent import NOTHING
 from libravdb_memory.store.paging import every
 from libravdb_memory.store.protocol import Equals, Key, Progress, Remove, Store
 from libravdb_memory.summaries import node_of
@@ -125,6 +126,7 @@ def _compacted(parts: Parts, job: Job, rebuild: bool) -> Compaction:
     covering = Covering(parts, job, writing, contact, only_with_model=only_with_model)
     folding = Folding(parts, job, writing, contact, covering.said)
     why_early, removals = "", _removals(parts.store, job) if rebuild else []
+    cut_off = NOTHING
     try:
         if rebuild:
             writing.hold_back(removals)
@@ -132,10 +134,10 @@ def _compacted(parts: Parts, job: Job, rebuild: bool) -> Compaction:
         folding.run()
     except (OvertakenError, StaleVersionError):
         why_early = OVERTAKEN
-    except CallCancelledError:
-        why_early = CANCELLED
+    except CallCancelledError as given_up:
+        why_early, cut_off = CANCELLED, given_up.spent
     except ModelAwayError as away:
-        why_early = f"{away}; what a model wrote before is kept"
+        why_early = f"{away}; nothing was replaced: what a model wrote before is kept"
     writing.finish()
     return Compaction(
         job.namespace,
@@ -146,6 +148,7 @@ def _compacted(parts: Parts, job: Job, rebuild: bool) -> Compaction:
         declined=(*covering.declined(), *folding.declined),
         reason=why_early or _reason(covering, removals, job),
         ended_early=bool(why_early),
+        spent=covering.spent + folding.spent + cut_off,
     )
 
 

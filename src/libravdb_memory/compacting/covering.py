@@ -26,10 +26,12 @@ from libravdb_memory.compacting.parts import Parts, known_vectors
 from libravdb_memory.compacting.report import Declined
 from libravdb_memory.compacting.uncovered import starts_of_bundles, uncovered_turns
 from libravdb_memory.compacting.writing import Job, Writing
+from libravdb_memory.condensing import InVain
 from libravdb_memory.errors import CallCancelledError
 from libravdb_memory.gating import JUDGED
 from libravdb_memory.model import Record
 from libravdb_memory.namespaces import history_of
+from libravdb_memory.spent import NOTHING
 from libravdb_memory.store.protocol import Key, Put, Write
 from libravdb_memory.summaries import Node
 
@@ -37,6 +39,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+EMPTY = "these turns are empty"
 _SHARE = 8
 """Clusters whose sentences are embedded together."""
 _AHEAD = 2
@@ -49,7 +52,7 @@ class ModelAwayError(Exception):
 
 class Covering:
     """The part of a compaction that covers turns. What it came to is here, also when it ended early: the summaries it
-    made, what each says as a vector, how many rules it kept, and what it left.
+    made, what each says as a vector, how many rules it kept, what the model was asked for, and what it left.
 
     Where the writing is held back, every turn behind the tail is covered anew, whatever covers it in the store. With
     `only_with_model` an extract for want of an answer ends it."""
@@ -67,6 +70,7 @@ class Covering:
         self._summaries: tuple[Node, ...] = ()
         self.said: dict[str, NDArray[np.float32]] = {}
         self.guidance = 0
+        self.spent = NOTHING
         self.reason = ""
 
     @property
@@ -155,18 +159,21 @@ class Covering:
         return sorted(placed, key=lambda found: found[0])
 
     def _cover(self, records: Sequence[Record], earlier: Sequence[Node]) -> Node | None:
+        if not any(record.text.strip() for record in records):
+            self._decline(records, EMPTY)
+            return None
         prior = self._prior(earlier)
         vectors = known_vectors(self._parts, records)
         cluster = Cluster(tuple(records), self._gating_scores(records), vectors, prior[0], self._contact.away)
         made = self._parts.maker.cover(cluster, self._job.cancelled)
         self._contact.hear(made.away)
+        self.spent += made.spent
         if self._only_with_model and made.passed_over is not None and made.passed_over.reason in AWAY:
             raise ModelAwayError(counted_extracts([made.passed_over])[0].words())
         condensed = made.condensed
         guidance: list[Write] = [Put(shard.draft(self._job.namespace), replace=True) for shard in made.shards]
-        if isinstance(condensed, str):
-            ids = tuple(record.id for record in records)
-            self._declined[ids] = self._parts.declined_as([(record.id, record.text) for record in records], condensed)
+        if isinstance(condensed, InVain):
+            self._decline(records, condensed.reason)
             self.guidance += self._writing.keep(guidance)
             return None
         node = self._writing.node(
@@ -184,6 +191,10 @@ class Covering:
         self.said[node.id] = condensed.vector
         self._summaries = (*self._summaries, node)
         return node
+
+    def _decline(self, records: Sequence[Record], reason: str) -> None:
+        ids = tuple(record.id for record in records)
+        self._declined[ids] = self._parts.declined_as([(record.id, record.text) for record in records], reason)
 
     def _gating_scores(self, records: Sequence[Record]) -> Mapping[int, float]:
         marks = self._parts.store.marks([record.ref for record in records], JUDGED)

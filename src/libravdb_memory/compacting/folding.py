@@ -13,9 +13,11 @@ from libravdb_memory.compacting.making import Contact, Fold
 from libravdb_memory.compacting.parts import Parts
 from libravdb_memory.compacting.report import Declined
 from libravdb_memory.compacting.writing import Job, Writing
+from libravdb_memory.condensing import InVain
 from libravdb_memory.errors import CallCancelledError
 from libravdb_memory.excluding import OvertakenError
 from libravdb_memory.namespaces import history_of
+from libravdb_memory.spent import NOTHING
 from libravdb_memory.store.protocol import Key
 from libravdb_memory.summaries import Node
 
@@ -41,6 +43,7 @@ class Folding:
         self._writing = writing
         self._contact = contact
         self._said = said
+        self.spent = NOTHING
         self.folds: tuple[Node, ...] = ()
         self.declined: tuple[Declined, ...] = ()
 
@@ -95,9 +98,10 @@ class Folding:
         vectors = {node.id: self._said[node.id] for node in nodes if node.id in self._said}
         made = self._parts.maker.fold(Fold(tuple(nodes), vectors, self._contact.away), self._job.cancelled)
         self._contact.hear(made.away)
+        self.spent += made.spent
         condensed = made.condensed
-        if isinstance(condensed, str):
-            declined = self._parts.declined_as([(node.id, node.text) for node in nodes], condensed)
+        if isinstance(condensed, InVain):
+            declined = self._parts.declined_as([(node.id, node.text) for node in nodes], condensed.reason)
             self.declined = (*self.declined, replace(declined, of_summaries=True))
             return False
         node = self._writing.node(

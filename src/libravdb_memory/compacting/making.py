@@ -18,7 +18,7 @@ from libravdb_memory.compact.sanitise import sanitise
 from libravdb_memory.compact.settings import CompactionSettings
 from libravdb_memory.compact.views import View
 from libravdb_memory.compacting.report import TRIVIAL
-from libravdb_memory.condensing import Cancelled, Condensed, Condenser, Sources
+from libravdb_memory.condensing import Cancelled, Condensed, Condenser, InVain, Sources
 from libravdb_memory.elevating import Elevation
 from libravdb_memory.engines.lenient import LenientEmbedder
 from libravdb_memory.engines.places import places
@@ -28,6 +28,7 @@ from libravdb_memory.engines.summarising.protocol import Summariser, never
 from libravdb_memory.ingest.turns import turn_of
 from libravdb_memory.model import Record
 from libravdb_memory.shards import Shard
+from libravdb_memory.spent import Spent
 from libravdb_memory.summaries import Node
 from libravdb_memory.tokens import TokenCounter
 
@@ -68,7 +69,7 @@ class Made:
     """A summary, or why there is none; why no model was asked for it; and the rules among the turns. `away` is why the
     model was not there, if so."""
 
-    condensed: Condensed | str
+    condensed: Condensed | InVain
     unasked: PassedOver | None = None
     shards: tuple[Shard, ...] = ()
     away: str | None = None
@@ -76,7 +77,12 @@ class Made:
     @property
     def passed_over(self) -> PassedOver | None:
         """Why a model that is configured did not write the summary."""
-        return self.unasked if isinstance(self.condensed, str) else self.condensed.passed_over or self.unasked
+        return self.unasked if isinstance(self.condensed, InVain) else self.condensed.passed_over or self.unasked
+
+    @property
+    def spent(self) -> Spent:
+        """What the model was asked for, whether or not anything came of it."""
+        return self.condensed.spent
 
 
 class Contact:
@@ -157,7 +163,7 @@ class Maker:
             vectors = self._vectors(cluster)
             shards = self._elevation.shards(cluster.records, cluster.scores, vectors, cancelled)
             if len(cluster.records) == 1:
-                return Made(TRIVIAL, shards=shards, away=away)
+                return Made(InVain(TRIVIAL), shards=shards, away=away)
             return self._summarised(replace(cluster, away=away), vectors, shards, cancelled)
 
     def fold(self, fold: Fold, cancelled: Cancelled) -> Made:
@@ -199,10 +205,10 @@ class Maker:
         """Also where another compaction found the model away since, or this was made anew in the midst of one."""
         return self.warm_up(cancelled) if known is None else known
 
-    def _away_now(self, condensed: Condensed | str) -> str | None:
+    def _away_now(self, condensed: Condensed | InVain) -> str | None:
         """After the model was asked: that it is not ready tells little, for others ask it at the same time. Where
         nothing came of it, the next to ask will see."""
-        if self.condenser.model_ready or isinstance(condensed, str):
+        if self.condenser.model_ready or isinstance(condensed, InVain):
             return None
         passed_over = condensed.passed_over
         return passed_over.detail if passed_over is not None and passed_over.reason == "failed" else None

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from libravdb_memory.compact.passed_over import NEVER_ASKED, Extracts, counted_extracts
+from libravdb_memory.spent import NOTHING, Spent
 from libravdb_memory.summaries import Node
 
 TRIVIAL = "trivial: one turn alone has no summary"
@@ -29,7 +30,8 @@ class Declined:
 class Compaction:
     """What a compaction did. `summaries` are the new ones of turns, `folds` those of summaries, `guidance` counts the
     rules kept word by word. `reason` says why there was nothing to do, or why it ended early; else it is empty. With
-    `ended_early` it did not look at all that there was, so that another may find more."""
+    `ended_early` it did not look at all that there was, so that another may find more. `spent` is all that a model was
+    asked for, in vain or not, also before an early end."""
 
     namespace: str
     session: str
@@ -39,6 +41,7 @@ class Compaction:
     declined: tuple[Declined, ...] = ()
     reason: str = ""
     ended_early: bool = False
+    spent: Spent = NOTHING
 
     @property
     def turns(self) -> int:

@@ -18,7 +18,7 @@ from libravdb_memory.excluding import OvertakenError
 from libravdb_memory.identity import Json, canonical_json
 from libravdb_memory.model import Draft
 from libravdb_memory.namespaces import states_of
-from libravdb_memory.store.protocol import Commit, Expect, Key, Link, Progress, Put, Write
+from libravdb_memory.store.protocol import Commit, Expect, Key, Link, Progress, Put, Store, Write
 from libravdb_memory.summaries import Node, draft_of
 
 
@@ -53,9 +53,8 @@ class Writing:
         self._parts = parts
         self._job = job
         self._epoch = parts.excluding.epoch
-        self._state = Key(states_of(job.namespace), "state", job.session)
-        found = parts.store.get(self._state)
-        self._version = 0 if found is None else found.version
+        self._state = _state_of(job.namespace, job.session)
+        self._version = generation_of(parts.store, job.namespace, job.session)
         self._instead: list[Write] | None = None
         self._kept_back: list[Write] = []
         self._removals: Sequence[Write] = ()
@@ -159,6 +158,16 @@ class Writing:
         note: dict[str, Json] = {"compacted_at": self._job.now_ms, "generation": self._version + 1}
         draft = Draft(self._state.collection, self._state.id, canonical_json(note), group=self._job.session)
         return Put(draft, replace=True, searchable=False)
+
+
+def generation_of(store: Store, namespace: str, session: str) -> int:
+    """How often what covers the session was written; it changes with every summary, and once with a rebuild."""
+    found = store.get(_state_of(namespace, session))
+    return 0 if found is None else found.version
+
+
+def _state_of(namespace: str, session: str) -> Key:
+    return Key(states_of(namespace), "state", session)
 
 
 def _node_id(namespace: str, session: str, level: int, children: Sequence[str]) -> str:

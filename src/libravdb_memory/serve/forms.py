@@ -120,6 +120,7 @@ def compaction_form(done: Compaction) -> dict[str, Json]:
         "summaries": [_made_form(node) for node in done.summaries],
         "folds": [_made_form(node) for node in done.folds],
         "extracts": form(done.extracts),
+        "spent": form(done.spent),
         "guidance": done.guidance,
         "declined": form(done.declined),
         "reason": done.reason,

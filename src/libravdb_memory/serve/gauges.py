@@ -12,6 +12,7 @@ from libravdb_memory import __version__
 from libravdb_memory.serve.dispatch import Dispatcher
 from libravdb_memory.serve.exposition import Family, Sample, by_label, gauge
 from libravdb_memory.serve.service import Service
+from libravdb_memory.spent import Spent
 
 if TYPE_CHECKING:
     from libravdb_memory.memory import Status
@@ -39,6 +40,13 @@ _OF_STORE: tuple[tuple[str, str, Callable[[Status], float]], ...] = (
 )
 
 
+_OF_MODEL: tuple[tuple[str, str, Callable[[Spent], int]], ...] = (
+    ("calls", "Calls of the model that summarises, by compactions by themselves.", lambda spent: spent.calls),
+    ("tokens_read", "Tokens that it read in these calls.", lambda spent: spent.tokens_in),
+    ("tokens_written", "Tokens that it wrote in these calls.", lambda spent: spent.tokens_out),
+)
+
+
 def of_store(service: Service) -> Iterator[Family]:
     """Without samples while the store is being opened, so that nobody waits for it here."""
     ready = service.is_ready()
@@ -50,6 +58,9 @@ def of_store(service: Service) -> Iterator[Family]:
     yield gauge("libravdb_sources_failing", "Watched roots that are not up to date.", failing)
     for name, help_text, read in _OF_STORE:
         yield Family(f"libravdb_{name}", "gauge", help_text, () if now is None else (Sample(read(now)),))
+    for name, help_text, spent in _OF_MODEL:
+        samples = () if now is None else (Sample(spent(now.compaction.spent)),)
+        yield Family(f"libravdb_compaction_model_{name}_total", "counter", help_text, samples)
 
 
 def of_queues(dispatcher: Dispatcher) -> Iterator[Family]:

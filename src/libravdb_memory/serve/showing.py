@@ -19,7 +19,7 @@ from libravdb_memory.model import Record, Turn
 from libravdb_memory.namespaces import guided_namespace_of, namespace_of
 from libravdb_memory.store.paging import every
 from libravdb_memory.store.protocol import Key, OneOf, Store
-from libravdb_memory.summaries import Node, node_of
+from libravdb_memory.summaries import Node, continuity, node_of
 from libravdb_memory.tokens import EstimatingCounter
 from libravdb_memory.usage import USE
 
@@ -181,29 +181,20 @@ def child_id(record: Record) -> str:
 
 
 def _summary_facts(store: Store, node: Node, record: Record) -> dict[str, Json]:
-    children: list[Json] = [child_id(child) for child in lineage.children(store, node.key)]
+    children = [child_id(child) for child in lineage.children(store, node.key)]
     turns = children if node.level == 1 else _turns_below(store, node)
     return {
         **record.metadata,
         "ts": record.ts,
         "userId": node.namespace,
         "sessionId": node.session,
-        "source_ids": children,
+        "source_ids": list(children),
         "provenance_class": "session_summary",
-        "continuity_lineage": {
-            "source_ids": children,
-            "source_turn_ids": turns,
-            "parent_summary_ids": [] if node.level == 1 else children,
-            "source_ts_min": node.first_ts,
-            "source_ts_max": node.last_ts,
-            "compacted_at": node.compacted_at,
-            "method": node.method,
-            "confidence": node.confidence,
-        },
+        "continuity_lineage": continuity(node, children, turns),
     }
 
 
-def _turns_below(store: Store, node: Node) -> list[Json]:
+def _turns_below(store: Store, node: Node) -> list[str]:
     found = lineage.expand(store, node, limit=max(node.turns, 1)).items
     return [spoken_id(item) for item in found if isinstance(item, Turn)]
 

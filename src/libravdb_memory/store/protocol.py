@@ -396,7 +396,10 @@ class Store(Protocol):
         after: str | None = None,
         limit: int = 1000,
         newest_first: bool = False,
-    ) -> Page: ...
+    ) -> Page:
+        """`after` is a cursor of this collection; of another, or what is none, it is refused by that name. A collection
+        that is not there has no records, whatever cursor is given."""
+        ...
 
     def collections(self, prefix: str = "") -> tuple[CollectionInfo, ...]:
         """In order of creation: an import makes them in the order of the export, so refs keep their order too."""

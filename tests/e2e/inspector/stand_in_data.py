@@ -173,7 +173,14 @@ class World:
             "indexing": {"pending": 0, "failure": None, "unembeddable": 0},
             "indexes": {"history:ada": "exact, 108 vectors", "history:bert": "exact, 24 vectors"},
             "model": {"label": "all-MiniLM-L6-v2, int8, bundled", "ready": True, "searchesByMeaning": True},
-            "compaction": {"waiting": 0, "running": False, "failure": None, "modelFailure": None, "sessions": []},
+            "compaction": {
+                "waiting": 0,
+                "running": False,
+                "failure": None,
+                "modelFailure": None,
+                "sessions": [],
+                "spent": {"calls": 0, "tokensIn": 0, "tokensOut": 0},
+            },
             "latency": {
                 "boundsS": bounds,
                 "methods": [
@@ -451,6 +458,7 @@ class World:
             "guidance": 0,
             "declined": [],
             "extracts": [],
+            "spent": {"calls": 0, "tokensIn": 0, "tokensOut": 0},
             "reason": "too few turns lie before the tail",
         }
 

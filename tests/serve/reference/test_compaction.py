@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import io
+import json
+
+import pytest
 from tests.serve.reference.conftest import Call
 
 from libravdb_memory import sessions
@@ -95,15 +99,46 @@ def test_an_unknown_session_is_compacted_to_nothing(call: Call) -> None:
     }
 
 
-def test_rules_that_were_stated_in_conversation_are_elevated(call: Call, speak: Call, converse: Call) -> None:
-    speak("From now on you must always answer in English and never delete a file without asking me.", number=1000)
+@pytest.mark.parametrize(
+    ("rule", "reason", "scored_higher"),
+    [
+        ("Never delete a file without asking me.", "rule", False),
+        ("From now on you must always answer in English and never delete a file without asking me.", "rule", True),
+        ("I like to be asked before you delete a file.", "liking or custom", True),
+    ],
+    ids=["a rule", "a rule that the gate scores higher than what users say weighs", "a liking"],
+)
+def test_rules_that_were_stated_in_conversation_are_elevated(
+    call: Call, speak: Call, service: Service, rule: str, reason: str, scored_higher: bool
+) -> None:
+    for number in range(990, 1000):
+        speak(f"Row {number} of the table of deliveries was read; what is new gets a higher score.", number=number)
+    assert service.memory.wait(60)
+    speak(rule, number=1000)
+    assert service.memory.wait(60)
     for number in range(1001, 1080):
         speak(f"Row {number} of the table of deliveries was read, checked and written again.", number=number)
+    scored = {"collection": "session_raw:s1", "key": "source_turn_id", "value": "after-turn:1000"}
+    (turn,) = call("list_by_meta", **scored)["results"]
+    score = turn["metadata"]["gating_score"]
+    assert (score > 0.5) == scored_higher
     call("compact_session", sessionId="s1", **PARAMS)
     (shard,) = call("list_collection", collection="elevated:user:ada")["results"]
     assert shard["id"] == "guidance:s1:after-turn:1000"
-    facts = shard["metadata"]
-    assert (facts["type"], facts["source_turn_id"], facts["userId"]) == ("guidance_shard", "after-turn:1000", "ada")
+    exported = io.StringIO()
+    service.memory.export(exported)
+    rows = [json.loads(line) for line in exported.getvalue().split("\n")[:-1]]
+    (row,) = (row for row in rows if row.get("type") == "record" and row["id"] == shard["id"])
+    expected = {
+        "type": "guidance_shard",
+        "source_turn_id": "after-turn:1000",
+        "stability_weight": score if scored_higher else 0.5,
+        "provenance_class": "elevated_guidance",
+        "protection_reason": reason,
+    }
+    for facts in (shard["metadata"], row["metadata"]):
+        assert {name: facts.get(name) for name in expected} == expected
+    assert shard["metadata"]["userId"] == "ada"
     found = call("search_text_collections", collections=["elevated:user:ada"], text="delete a file", k=3)["results"]
     assert [result["id"] for result in found] == [shard["id"]]
 

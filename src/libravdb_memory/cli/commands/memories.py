@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import sys
+import textwrap
 from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import asdict
 from datetime import datetime
 from typing import IO
@@ -10,12 +13,13 @@ from typing import IO
 import click
 
 from libravdb_memory.arguments import Scope, nothing_to_erase
-from libravdb_memory.cli.batch import read_turns
+from libravdb_memory.cli.batch import read_turns, stored
 from libravdb_memory.cli.dates import Moment
 from libravdb_memory.cli.exit_codes import OK, PROBLEMS_FOUND
 from libravdb_memory.cli.invocation import Invocation, command
-from libravdb_memory.cli.owners import owners_of
+from libravdb_memory.cli.owners import check_has_turns, owners_of
 from libravdb_memory.cli.render import counted, in_one_line, printable, render_hits, render_summary, render_turn
+from libravdb_memory.cli.terminal import Counting, Terminal
 from libravdb_memory.cli.waiting import wait_for_compaction, wait_for_embedding
 from libravdb_memory.errors import NotFoundError
 from libravdb_memory.namespaces import namespace_of, summarised_namespace_of
@@ -27,6 +31,7 @@ _LEFT = Census(0, 0, 0)
 user_option = click.option("-u", "--user", help="Whose memory it is.")
 session_option = click.option("-s", "--session", help="One conversation of that user.")
 _NAMED = 3
+_A_MOMENT_S = 1.0
 _GOING = (
     "the rule of {} only takes back what is erased and goes too; its turn stays",
     "the rules of {} only take back what is erased and go too; their turns stay",
@@ -48,7 +53,9 @@ _AGAIN = ("the rule of {} stands again", "the rules of {} stand again")
 @click.option("--at", "ts", type=Moment(), help="When it was said (ISO date or time; now by default).")
 @click.option("--id", "turn_id", help="Your own id for the turn; made up otherwise.")
 @click.option(
-    "--wait/--no-wait", default=True, help="Wait until it can be found by meaning, and long sessions are compacted."
+    "--wait/--no-wait",
+    default=True,
+    help="Wait until it can be found by meaning and, with --jsonl and without a daemon, long sessions are compacted.",
 )
 @click.pass_obj
 def add(
@@ -72,12 +79,13 @@ def add(
     common = {"user": user, "session": session, "role": role, "speaker": speaker, "ts": ts, "id": turn_id}
     turns, masked = read_turns(text, lines, common), list[str]()
     with invocation.open_memory(create=True) as memory:
-        for fields in turns:
-            turn = memory.ingest(**fields)
-            masked += turn.masked
-            invocation.terminal.json(asdict(turn)) if invocation.as_json else invocation.terminal.exact(
-                printable(turn.id)
-            )
+        with _storing(invocation.terminal, lines) as progress:
+            for number, turn in enumerate(stored(turns, memory.ingest, told=lines is not None), 1):
+                masked += turn.masked
+                invocation.terminal.json(asdict(turn)) if invocation.as_json else invocation.terminal.exact(
+                    printable(turn.id)
+                )
+                progress(number, 0)
         if masked:
             kinds = ", ".join(dict.fromkeys(masked))
             invocation.terminal.words(f"masked {counted(len(masked), 'secret')} ({kinds})")
@@ -86,6 +94,13 @@ def add(
         if wait and lines is not None:
             wait_for_compaction(memory, invocation.terminal, invocation.config(), invocation.again("compact", "--all"))
             wait_for_embedding(memory, invocation.terminal)
+
+
+def _storing(terminal: Terminal, lines: IO[str] | None) -> AbstractContextManager[Counting]:
+    """A count on a terminal where neither ids come nor lines are typed: there it would be between them."""
+    if lines is None or lines.isatty() or sys.stdout.isatty() or not sys.stderr.isatty():
+        return nullcontext(lambda done, total, within="", /: None)
+    return terminal.progress("storing", "turns", from_s=_A_MOMENT_S)
 
 
 @command("search")
@@ -136,13 +151,18 @@ def search(
     elif hits:
         terminal.data(render_hits(query, hits, terminal.width, explain=explain, full=full))
     else:
-        terminal.words(f"nothing found{_elsewhere(invocation, user, scopes)}")
+        told = f"nothing found{_elsewhere(invocation, user, session, scopes)}"
+        terminal.words(textwrap.fill(told, terminal.width, break_on_hyphens=False))
 
 
-def _elsewhere(invocation: Invocation, user: str | None, scopes: tuple[Scope, ...]) -> str:
-    """Where nobody was named: who has what was looked for."""
+def _elsewhere(invocation: Invocation, user: str | None, session: str | None, scopes: tuple[Scope, ...]) -> str:
+    """That who or what was named has no turns; where nobody was named, who has what was looked for."""
     summaries = "summaries" in scopes
     with invocation.open_store() as store:
+        try:
+            check_has_turns(store, user, session)
+        except NotFoundError as error:
+            return f": {in_one_line(error.message)}"
         others = owners_of(store, summarised_namespace_of if summaries else namespace_of, user)
     return f"; there are {'summaries' if summaries else 'turns'} of {others}" if others else ""
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import sys
+import textwrap
+from collections.abc import Mapping
 from dataclasses import asdict, replace
 from functools import partial
 
@@ -16,23 +18,29 @@ from libravdb_memory.cli.compaction_report import (
     render_compaction,
     render_compactions,
     render_expansion,
-    summaries,
 )
-from libravdb_memory.cli.guidance_report import guidance_words, render_guidance
+from libravdb_memory.cli.guidance_report import guidance_words, render_guidance, rules_named
 from libravdb_memory.cli.history_tree import Shown, glyphs_of_output, history_form, render_history
 from libravdb_memory.cli.idle_sessions import why_idle
+from libravdb_memory.cli.interruption import Interruption
 from libravdb_memory.cli.invocation import Invocation, command
 from libravdb_memory.cli.owners import as_options, owners_of
+from libravdb_memory.cli.render import in_one_line
+from libravdb_memory.cli.terminal import Counting
 from libravdb_memory.cli.waiting import wait_for_embedding, wait_for_summaries
+from libravdb_memory.compact.plan import LEAST_TURNS
 from libravdb_memory.compacting import Compaction
 from libravdb_memory.model import Turn
 from libravdb_memory.namespaces import given_user, guided_namespace_of, session_name
 from libravdb_memory.serve.bridge.lookup import SessionName
-from libravdb_memory.serve.bridge.remote import AnyMemory, RemoteMemory
+from libravdb_memory.serve.bridge.remote import AnyMemory
+from libravdb_memory.shards import KeptRule
 from libravdb_memory.summaries import Node
+from libravdb_memory.wording import counted
 
 user_option = click.option("-u", "--user", help="Whose memory it is.")
 _PAGE = 1000
+_NONE: Mapping[str, KeptRule] = {}
 
 
 @command("compact")
@@ -69,37 +77,32 @@ def _report(invocation: Invocation, done: list[Compaction], every: bool) -> None
 
 
 def _compacted(invocation: Invocation, memory: AnyMemory, names: list[SessionName], rebuild: bool) -> list[Compaction]:
-    before = memory.status().summaries
+    done, told = list[Compaction](), Interruption(memory, names, rebuild)
     try:
-        return _one_by_one(invocation, memory, names, rebuild)
+        _one_by_one(invocation, memory, names, rebuild, done)
     except KeyboardInterrupt:
-        invocation.terminal.words(_interrupted(memory, before, rebuild))
+        invocation.terminal.words(textwrap.fill(told.words(len(done)), invocation.terminal.width))
         raise
-
-
-def _interrupted(memory: AnyMemory, before: int, rebuild: bool) -> str:
-    if isinstance(memory, RemoteMemory):
-        return "the daemon goes on with the session that it has begun"
-    if rebuild:
-        return "a session keeps the summaries that it had until all are made anew; then the next compaction folds them"
-    made = max(memory.status().summaries - before, 0)
-    return f"{summaries(made)} made; running it again goes on from there"
-
-
-def _one_by_one(invocation: Invocation, memory: AnyMemory, names: list[SessionName], rebuild: bool) -> list[Compaction]:
-    """A bar of the summaries of one session, or of many sessions."""
-    wait = wait_for_summaries(invocation.config(), memory)
-    if len(names) == 1:
-        with invocation.terminal.progress("compacting", "clusters", wait) as progress:
-            user, session = names[0]
-            return [memory.compact(user=user, session=session, rebuild=rebuild, progress=progress)]
-    done: list[Compaction] = []
-    with invocation.terminal.progress("compacting", "sessions", wait) as progress:
-        for name in names:
-            progress(len(done), len(names))
-            done.append(memory.compact(user=name.user, session=name.session, rebuild=rebuild))
-        progress(len(done), len(names))
     return done
+
+
+def _one_by_one(
+    invocation: Invocation, memory: AnyMemory, names: list[SessionName], rebuild: bool, done: list[Compaction]
+) -> None:
+    """A bar of the summaries of one session, or of many sessions and the summaries of that at work."""
+    wait, many = wait_for_summaries(invocation.config(), memory), len(names) != 1
+    with invocation.terminal.progress("compacting", "sessions" if many else "clusters", wait) as progress:
+        within = partial(_within, progress, done, len(names)) if many else progress
+        for name in names:
+            if many:
+                progress(len(done), len(names))
+            done.append(memory.compact(user=name.user, session=name.session, rebuild=rebuild, progress=within))
+        if many:
+            progress(len(done), len(names))
+
+
+def _within(progress: Counting, done: list[Compaction], of: int, clusters: int, known: int) -> None:
+    progress(len(done), of, f"{clusters:,} of {counted(known, 'cluster')}")
 
 
 @command("history")
@@ -196,7 +199,8 @@ def expand(
 @click.pass_obj
 def guidance(invocation: Invocation, user: str | None, session: str | None, limit: int, after: str | None) -> None:
     """List the rules of a user that compaction keeps word by word: when and where each was said, the turn that states
-    it, its words, and why it is kept.
+    it, its words, and why it is kept. They come in the order in which they were kept, session by session as these were
+    compacted.
 
     A rule that is wrong goes with its turn: libravdb erase.
     """
@@ -206,27 +210,41 @@ def guidance(invocation: Invocation, user: str | None, session: str | None, limi
         others = owners_of(store, guided_namespace_of, user)
     with invocation.open_memory() as memory:
         page = memory.guidance(user=user, session=session, limit=limit, after=after)
-    uncompacted = "" if page.rules else _uncompacted(invocation, user, session)
+        every = partial(memory.guidance, user=user, limit=_PAGE)
+        known = rules_named(page, lambda cursor: every(after=cursor)) if not invocation.as_json else _NONE
+    uncompacted = "" if page.total else _uncompacted(invocation, user, session)
     terminal = invocation.terminal
     if invocation.as_json:
         terminal.json(asdict(page))
     elif page.rules:
-        terminal.data(render_guidance(page, terminal.width))
+        terminal.data(render_guidance(page, known, terminal.width))
     none = f"{uncompacted or 'no rules are kept'}{f'; there are some of {others}' if others else ''}"
     terminal.words(guidance_words(page, as_options(user, session), limit, none, invocation.again))
 
 
 def _uncompacted(invocation: Invocation, user: str | None, session: str | None) -> str:
     """That no rule can have been found yet, where it is so. Raises NotFoundError for a user without turns."""
+    is_all = session is None and given_user(user) is not None
     with invocation.open_store() as store:
         found = store.census(user, session)
-        if given_user(user) and not found.turns:
+        if is_all and not found.turns:
             store.sessions(user)  # says so
-    if found.summaries or not found.turns:
-        return ""
-    what = ["--all"] if session is None and given_user(user) else [session_name(session)]
-    compacting = invocation.again("compact", *what, *as_options(user, None))
-    return f"no rules are kept yet: they are found when turns are compacted, which '{compacting}' does"
+        if found.summaries or not found.turns:
+            return ""
+        names = store.sessions(user) if is_all else [store.session(user, session_name(session))]
+    told = "no rules are kept yet: they are found when turns are compacted"
+    with invocation.open_memory() as memory:
+        if not any(_outgrows_its_tail(memory, name) for name in names):
+            whose = "no session has" if names[1:] else f"{in_one_line(names[0].session)} has not"
+            return f"{told}, and {whose} outgrown its tail"
+    what = ["--all"] if is_all else [session_name(session)]
+    return f"{told}, which '{invocation.again('compact', *what, *as_options(user, None))}' does"
+
+
+def _outgrows_its_tail(memory: AnyMemory, name: SessionName) -> bool:
+    """Whether enough lies behind it to be compacted."""
+    history = memory.history(user=name.user, session=name.session)
+    return history.turns - history.tail >= LEAST_TURNS
 
 
 COMMANDS = {"compact": compact, "history": history, "expand": expand, "guidance": guidance}

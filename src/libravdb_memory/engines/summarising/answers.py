@@ -17,6 +17,7 @@ from libravdb_memory.compact.grounding import ungrounded
 from libravdb_memory.compact.reading import read
 from libravdb_memory.compact.views import label_of, names_of
 from libravdb_memory.engines.summarising.language import is_foreign
+from libravdb_memory.engines.summarising.looping import repeats
 from libravdb_memory.engines.summarising.protocol import OVERLONG, SummaryRequest
 from libravdb_memory.engines.windows import speakable
 from libravdb_memory.errors import AnswerUnusableError
@@ -81,6 +82,8 @@ def _problem(text: str, request: SummaryRequest) -> str:
         return "it declines to summarise"
     if _is_json(text):
         return "it is JSON, not prose"
+    if repeats(text):
+        return "it repeats itself"
     sources = read((*request.shown, request.prior))
     if is_foreign(text, "\n".join(sources)):
         return "it is in another language than the turns"

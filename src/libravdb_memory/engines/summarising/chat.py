@@ -5,6 +5,8 @@ Laws:
 1. An answer is used only when it is whole and is a summary (see answers.py): not cut off, not filtered, one message.
 2. An endpoint that is missing or late is not ready again until it has answered.
 3. The key is read when it is needed, sent, and never shown; an answer that repeats it is refused.
+4. What is asked for costs what the endpoint says; where it says nothing sensible, an estimate. Without an answer it is
+   a call of no known tokens.
 """
 
 from __future__ import annotations
@@ -29,10 +31,13 @@ from libravdb_memory.errors import (
     ModelUnavailableError,
     TextRefusedError,
 )
+from libravdb_memory.spent import Spent
 from libravdb_memory.tokens import EstimatingCounter, TokenCounter
 
 _ABOUT_THE_TEXT = frozenset({400, 413, 422})
 _MOST_BYTES = 4 << 20
+_MOST_TOKENS = 1 << 32
+"""An account of more is none."""
 _PROBE = "ready?"
 
 
@@ -77,7 +82,8 @@ class ChatSummariser:
         return self._answered
 
     def warm_up(self, cancelled: Callable[[], bool] = never) -> None:
-        """Ask for one token, so that an endpoint that is absent is known early, and one that loads has loaded."""
+        """Ask for one token, so that an endpoint that is absent is known early, and one that loads has loaded. What
+        that costs is not told."""
         if not self._answered:
             self._choice([{"role": "user", "content": _PROBE}], 1, cancelled)
 
@@ -88,17 +94,26 @@ class ChatSummariser:
         messages = prompt.messages(self._view(request), speakable(request.prior), request.allowed(self._counter))
         most = OVERLONG * request.tokens + self._reasoning_tokens
         choice, usage = self._choice(messages, most, cancelled)
+        spent = self._spent(usage, messages, choice)
+        try:
+            text = self._text(choice, request)
+        except EngineError as error:
+            error.costing(spent)
+            raise
+        return Summary(text, None, self.name, spent.tokens_in, spent.tokens_out)
+
+    def _spent(self, usage: object, messages: list[dict[str, str]], choice: dict[str, Any]) -> Spent:
+        """An estimate takes an answer as it is, with what is taken off it."""
+        asked = "\n".join(message["content"] for message in messages)
+        answer = choice["message"].get("content")
+        written = self._counter.count(speakable(answer)) if isinstance(answer, str) else 0
+        return _accounted(usage, self._counter.count(asked), written)
+
+    def _text(self, choice: dict[str, Any], request: SummaryRequest) -> str:
         text = usable(self._content(choice), request, self._counter, self._model)
         if (key := self._key()) and key in text:
             raise AnswerUnusableError(self._model, "it repeats the key")
-        asked = "\n".join(message["content"] for message in messages)
-        return Summary(
-            text=text,
-            confidence=None,
-            engine=self.name,
-            tokens_in=_used(usage, "prompt_tokens", self._counter.count(asked)),
-            tokens_out=_used(usage, "completion_tokens", self._counter.count(text)),
-        )
+        return text
 
     def _view(self, request: SummaryRequest) -> list[str]:
         turns = fitted([speakable(turn) for turn in request.shown], self._max_input_tokens, self._counter.count)
@@ -112,15 +127,19 @@ class ChatSummariser:
     ) -> tuple[dict[str, Any], object]:
         """The first choice of a whole answer, and its account of tokens."""
         body = {"model": self._model, "messages": messages, "max_tokens": most, "temperature": 0, "stream": False}
+        client = self._client()
         try:
-            answer = interruptible.post(self._client(), body, self._patience.total_s, cancelled, self._sleep)
-            choice = self._first_choice(answer)
-        except interruptible.Cancelled:
-            raise CallCancelledError(self._model) from None
+            answer = interruptible.post(client, body, self._patience.total_s, cancelled, self._sleep)
+        except interruptible.Cancelled as cut_off:
+            raise CallCancelledError(self._model).costing(Spent(calls=int(cut_off.begun))) from None
         except RequestFailed as failure:
-            raise self._told_apart(failure) from failure
+            raise self._told_apart(failure).costing(Spent(calls=1)) from failure
+        usage = cast("dict[str, object]", answer).get("usage") if isinstance(answer, dict) else None
+        choice = _first_choice(answer)
+        if choice is None:
+            raise self._unavailable("the answer holds no message").costing(_accounted(usage))
         self._answered = True
-        return choice, answer.get("usage")
+        return choice, usage
 
     def _client(self) -> JsonClient:
         return JsonClient(
@@ -139,15 +158,6 @@ class ChatSummariser:
         if not is_sendable(key):
             raise self._unavailable(f"the environment variable {self._key_env} holds no usable key")
         return key
-
-    def _first_choice(self, answer: Any) -> dict[str, Any]:
-        try:
-            choice = answer["choices"][0]
-            if isinstance(choice["message"], dict):
-                return cast("dict[str, Any]", choice)
-        except (KeyError, IndexError, TypeError):
-            pass
-        raise self._unavailable("the answer holds no message")
 
     def _content(self, choice: dict[str, Any]) -> object:
         ending = choice.get("finish_reason")
@@ -170,7 +180,20 @@ class ChatSummariser:
         return ModelUnavailableError(self._model, f"{self._url}: {reason}")
 
 
+def _first_choice(answer: Any) -> dict[str, Any] | None:
+    try:
+        choice = answer["choices"][0]
+        return cast("dict[str, Any]", choice) if isinstance(choice["message"], dict) else None
+    except (KeyError, IndexError, TypeError):
+        return None
+
+
+def _accounted(usage: object, read: int = 0, written: int = 0) -> Spent:
+    """A call by the account of the endpoint, or by these estimates."""
+    return Spent(1, _used(usage, "prompt_tokens", read), _used(usage, "completion_tokens", written))
+
+
 def _used(usage: object, key: str, estimate: int) -> int:
     """What the endpoint accounts for, when it does so sensibly."""
     told = cast("dict[str, object]", usage).get(key) if isinstance(usage, dict) else None
-    return told if isinstance(told, int) and not isinstance(told, bool) and told > 0 else estimate
+    return told if isinstance(told, int) and not isinstance(told, bool) and 0 < told <= _MOST_TOKENS else estimate

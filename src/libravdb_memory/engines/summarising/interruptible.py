@@ -26,7 +26,11 @@ _POLL_S = 0.05
 
 
 class Cancelled(Exception):
-    """The caller asked for the call to end."""
+    """The caller asked for the call to end. `begun`: something may have been sent by then."""
+
+    def __init__(self, *, begun: bool) -> None:
+        super().__init__(begun)
+        self.begun = begun
 
 
 def post(
@@ -41,12 +45,12 @@ def post(
     line = _Line(deadline, sleep)
     held = replace(client, sleep=line.pause, opened=line.hold)
     if cancelled():
-        raise Cancelled
+        raise Cancelled(begun=False)
     answer = _started(lambda: held.post(body))
     try:
         while not _done(answer):
             if cancelled():
-                raise Cancelled
+                raise Cancelled(begun=True)
             if time.monotonic() >= deadline:
                 raise RequestFailed(f"no answer within {total_s:g} s, attempts and pauses included", timed_out=True)
     except BaseException:

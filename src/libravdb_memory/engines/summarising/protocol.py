@@ -8,6 +8,7 @@ Laws:
 3. Same engine, same request, same summary, as far as the model behind it allows.
 4. Loading happens on first use or in `warm_up`, never at import or construction.
 5. `cancelled` is asked again and again while a model works; soon after it says yes, the call ends.
+6. What a call of a model cost is told whatever comes of it: by the Summary, or by the `spent` of the EngineError.
 """
 
 from __future__ import annotations

@@ -23,9 +23,11 @@ from libravdb_memory.errors import (
     AnswerUnusableError,
     CallCancelledError,
     ConfigError,
+    EngineError,
     ModelUnavailableError,
     TextRefusedError,
 )
+from libravdb_memory.spent import Spent
 from libravdb_memory.tokens import EstimatingCounter, TokenCounter
 
 if TYPE_CHECKING:
@@ -67,10 +69,16 @@ class Seq2SeqSummariser:
             raise CallCancelledError(self._manifest.model)
         model = self._loaded()
         ids = self._input(model, request)
-        steps = self._written(model, ids, OVERLONG * request.tokens, cancelled)
-        answer = model.text([step.token for step in steps[:-1]])
+        steps: list[Step] = []
+        try:
+            self._write(model, ids, OVERLONG * request.tokens, cancelled, steps)
+            answer = model.text([step.token for step in steps[:-1]])
+            text = usable(answer, request, self._counter, self._manifest.model)
+        except EngineError as error:
+            error.costing(Spent(1, len(ids), len(steps)))
+            raise
         return Summary(
-            text=usable(answer, request, self._counter, self._manifest.model),
+            text=text,
             confidence=min(math.exp(sum(step.log_p for step in steps) / len(steps)), 1.0),
             engine=self.name,
             tokens_in=len(ids),
@@ -105,16 +113,15 @@ class Seq2SeqSummariser:
         ids = model.tokens(prefix + "\n".join(turns))[: self._manifest.max_input_tokens - len(model.frame.around(()))]
         return model.frame.around(ids)
 
-    def _written(
-        self, model: Seq2SeqModel, ids: tuple[int, ...], most: int, cancelled: Callable[[], bool]
-    ) -> list[Step]:
+    def _write(
+        self, model: Seq2SeqModel, ids: tuple[int, ...], most: int, cancelled: Callable[[], bool], steps: list[Step]
+    ) -> None:
         """Every step up to the end mark, that included."""
         most = min(most, self._manifest.max_new_tokens)
-        steps: list[Step] = []
         for step in model.steps(ids):
             steps.append(step)
             if step.token == self._manifest.end_token_id:
-                return steps
+                return
             if len(steps) >= most:
                 break
             if cancelled():

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Literal, TypedDict
 
 from libravdb_memory.serve.results.keeping import Indexing, JobRow
+from libravdb_memory.serve.results.summaries import Spent
 
 
 class Alive(TypedDict):
@@ -59,13 +60,15 @@ class SessionAtWork(TypedDict):
 
 class Compacting(TypedDict):
     """By itself, or because it was asked for. `failure` is that of the last that happened by itself, `modelFailure`
-    says why the last summary that a model was wanted for is not its own, `sessions` are compacted at this time."""
+    says why the last summary that a model was wanted for is not its own, `sessions` are compacted at this time,
+    `spent` tells what those by themselves asked of a model since the daemon began."""
 
     waiting: int
     running: bool
     failure: str | None
     modelFailure: str | None
     sessions: list[SessionAtWork]
+    spent: Spent
 
 
 class MethodLatency(TypedDict):

@@ -170,6 +170,15 @@ class Extracts(TypedDict):
     detail: str
 
 
+class Spent(TypedDict):
+    """Calls of a model that summarises, whatever came of them, and the tokens that it read and wrote: by its own
+    account, estimated where it gives none, and none where no answer came."""
+
+    calls: int
+    tokensIn: int
+    tokensOut: int
+
+
 class MadeSummary(Summary):
     passedOver: PassedOver | None
 
@@ -186,6 +195,7 @@ class Compacted(TypedDict):
     summaries: list[MadeSummary]
     folds: list[MadeSummary]
     extracts: list[Extracts]
+    spent: Spent
     guidance: int
     declined: list[Declined]
     reason: str

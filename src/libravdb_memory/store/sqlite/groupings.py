@@ -29,10 +29,10 @@ def groups(
     db: Database, collection: str, *, name: str | None, containing: str, after: str | None, limit: int
 ) -> GroupPage:
     key = collection_key(db, collection)
+    below = _BEYOND if after is None else ref_at(after, key)
     if key is None:
         return GroupPage((), 0, None)
     named = (key, name, name, containing)
-    below = _BEYOND if after is None else ref_at(after)
     rows = db.execute(_GROUPS, (*named, below, limit + 1)).fetchall()
     page = rows[:limit]
     lengths: dict[int, int] = dict(db.execute(_LENGTHS, (json.dumps([row[0] for row in page]),)).fetchall())

@@ -6,6 +6,7 @@ Law: a cursor is the ref it stopped at, so it stays valid while records come and
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Literal
@@ -25,6 +26,8 @@ _KINDS: dict[int, Literal["put", "remove", "erase"]] = {
     REMOVE: "remove",
     ERASE: "erase",
 }
+_CURSOR = re.compile("([0-9a-f]{1,6})[.]([0-9a-f]{1,10})")
+"""The key of a collection and a running number, of 24 and 40 bits at most."""
 _SELECT = f"SELECT {RECORD_COLUMNS} FROM {RECORD_TABLES}"  # noqa: S608
 # The order of a CROSS JOIN is kept: marks first, then their records.
 _SELECT_MARKED = (
@@ -79,10 +82,12 @@ def page(
 ) -> Page:
     key = collection_key(db, collection)
     condition = condition_of(where, key or 0)
-    low, high = (0, 0) if key is None else (first_ref(key), first_ref(key + 1))
-    if after is not None:
-        stop = ref_at(after)
-        low, high = (low, min(high, stop)) if newest_first else (max(low, stop + 1), high)
+    stop = None if after is None else ref_at(after, key)
+    if key is None:
+        return Page((), None)
+    low, high = first_ref(key), first_ref(key + 1)
+    if stop is not None:
+        low, high = (low, stop) if newest_first else (stop + 1, high)
     order = "DESC" if newest_first else "ASC"
     if condition.label is None:
         sql = f"{_SELECT} WHERE r.ref >= ? AND r.ref < ? AND ({condition.sql}) ORDER BY r.ref {order} LIMIT ?"
@@ -141,9 +146,13 @@ def cursor_at(ref: int) -> str:
     return f"{ref >> REF_BITS:x}.{ref & (1 << REF_BITS) - 1:x}"
 
 
-def ref_at(cursor: str) -> int:
-    try:
-        collection, number = (int(part, 16) for part in cursor.split("."))
-    except ValueError:
-        raise InvalidInputError("after", f"{cursor!r} is no cursor of this store") from None
+def ref_at(cursor: object, collection_key: int | None) -> int:
+    """Where a cursor stopped in this collection; of one that is not there, and may have been, wherever it did."""
+    if not isinstance(cursor, str):
+        raise InvalidInputError("after", f"must be text, not {type(cursor).__name__}")
+    if (parts := _CURSOR.fullmatch(cursor)) is None:
+        raise InvalidInputError("after", f"{cursor!r} is no cursor of this store")
+    collection, number = (int(part, 16) for part in parts.groups())
+    if collection != collection_key and collection_key is not None:
+        raise InvalidInputError("after", f"{cursor!r} is no cursor of this list")
     return collection << REF_BITS | number
