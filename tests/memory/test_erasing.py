@@ -89,7 +89,7 @@ def test_an_erasure_of_which_nobody_knows_how_far_it_came_lets_no_receipt_be_wri
         raise StoreError("what came behind the commit failed")
 
     turn = memory.ingest("the secret walrus", user="v", session="s1")
-    memory.context("where is the animal?", user="v", session="s2", budget=300)
+    memory.context("the secret walrus", user="v", session="s2", budget=300)
     with monkeypatch.context() as during:
         during.setattr(memory.store, "erase", erased)
         with pytest.raises(StoreError):
