@@ -1,8 +1,9 @@
 """Reading the continuity graph: a summary covers turns or summaries, down to the exact turns.
 
 Laws: what lies below a summary comes back whole, exact and in order, never from another session: an edge that leads out
-of its session, which only a damaged store has, is not followed, down or up. Reading is bounded: by a number of levels,
-and by pages whose cursors stay valid while turns come and go.
+of its session, which only a damaged store has, is not followed, down or up. What several summaries cover, which is
+damage too, is shown once, where it comes first. Reading is bounded: by a number of levels, each of which holds a record
+once, and by pages whose cursors stay valid while turns come and go.
 """
 
 from __future__ import annotations
@@ -118,8 +119,9 @@ def find_summary(store: Store, summary_id: str, namespace: str | None, session: 
 
 def history(store: Store, namespace: str, session: str, tail: Sequence[Record]) -> History:
     collection = history_of(namespace)
+    placed_before = set[int]()
     branches = [
-        (place, _branch(store, node_of(record), DEEPEST))
+        (place, _branch(store, node_of(record), DEEPEST, placed_before))
         for place, record in _in_order(store, namespace, uncovered(store, summaries_of(namespace), session))
     ]
     bare = list(uncovered(store, collection, session))
@@ -131,14 +133,19 @@ def history(store: Store, namespace: str, session: str, tail: Sequence[Record]) 
     return History(namespace, session, turns, tuple(entry for _, entry in placed), len(inside))
 
 
-def _branch(store: Store, node: Node, levels: int) -> Branch:
+def _branch(store: Store, node: Node, levels: int, placed_before: set[int]) -> Branch:
+    """Without what is in a branch by now, to which this one is added."""
     if levels <= 0:
         raise _too_deep(store)
     if node.level <= 1:
         return Branch(node)
     summaries = [record for record in children(store, node.key) if is_summary(record)]
-    below = _in_order(store, node.namespace, summaries)
-    return Branch(node, tuple(_branch(store, node_of(record), levels - 1) for _, record in below))
+    below: list[Branch] = []
+    for _, record in _in_order(store, node.namespace, summaries):
+        if record.ref not in placed_before:
+            placed_before.add(record.ref)
+            below.append(_branch(store, node_of(record), levels - 1, placed_before))
+    return Branch(node, tuple(below))
 
 
 def _below(store: Store, node: Node, depth: int) -> list[_Placed]:
@@ -149,7 +156,8 @@ def _below(store: Store, node: Node, depth: int) -> list[_Placed]:
         if not deeper:
             break
         turns = [record for record in level if not is_summary(record)]
-        level = turns + [child for record in deeper for child in children(store, _key(record))]
+        found = (child for record in deeper for child in children(store, _key(record)))
+        level = list({record.ref: record for record in (*turns, *found)}.values())
     else:
         if depth >= DEEPEST and any(map(is_summary, level)):
             raise _too_deep(store)

@@ -76,6 +76,7 @@ from libravdb_memory.quoting import Erased
 from libravdb_memory.recall import Recall
 from libravdb_memory.receipts import Receipt, ReceiptLog, Replay, WhyNot, why_not
 from libravdb_memory.shards import Guidance
+from libravdb_memory.store.forking import forks_held_back
 from libravdb_memory.store.protocol import (
     Erasure,
     Key,
@@ -747,7 +748,8 @@ class Memory:
 
     def _compactor(self) -> Compactor:
         """Made when it is first needed: reading and writing turns needs none of what it imports."""
-        from libravdb_memory.compacting import Compactor
+        with forks_held_back():  # a child without this thread could never import what is only half there
+            from libravdb_memory.compacting import Compactor
 
         with self._making:
             if self._made is None:
@@ -782,8 +784,9 @@ class Memory:
 
     def _maker(self) -> Making:
         """In a process of its own, where the embedder can be made there too and takes any time."""
-        from libravdb_memory.compacting import newest_rules
-        from libravdb_memory.compacting.making_apart import MakingApart, Recipe, is_apart
+        with forks_held_back():
+            from libravdb_memory.compacting import newest_rules
+            from libravdb_memory.compacting.making_apart import MakingApart, Recipe, is_apart
 
         config, rules_of = self._config, partial(newest_rules, self._store)
         space = self._embedder.space.fingerprint

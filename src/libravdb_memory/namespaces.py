@@ -1,10 +1,13 @@
 """Whose memory a call is about, and the collection that holds it.
 
 Laws: every path resolves a namespace here, in one order: the user, the session key, the agent, the session itself.
-Names are trimmed, blank ones count as absent, and long ones are refused, wherever they are given.
+Names are trimmed, blank ones count as absent, and long ones are refused, wherever they are given. What may be done with
+a collection of ours follows from its name alone, whoever brings the first record of it.
 """
 
 from __future__ import annotations
+
+from dataclasses import dataclass
 
 from libravdb_memory.errors import InvalidInputError
 
@@ -16,6 +19,35 @@ _HISTORY = "history:"
 _SUMMARIES = "summary:"
 _GUIDANCE = "elevated:user:"
 _DREAMS = "dream:"
+
+
+@dataclass(frozen=True, slots=True)
+class Policy:
+    """What may be done with a collection: whether its records are never edited, and whether searches find them."""
+
+    append_only: bool = False
+    searchable: bool = True
+
+    def words(self) -> str:
+        return f"{'append-only' if self.append_only else 'editable'} and {'' if self.searchable else 'un'}searchable"
+
+
+_RAW, _USUAL, _APART = Policy(append_only=True), Policy(), Policy(searchable=False)
+_OF_NAMES = {
+    GLOBAL: _USUAL,
+    "document": _APART,
+    "authored:hard": _APART,
+    "authored:soft": _APART,
+    "authored:variant": _USUAL,
+}
+_OF_KINDS = {
+    _HISTORY: _RAW,
+    _SUMMARIES: _USUAL,
+    _GUIDANCE: _USUAL,
+    _DREAMS: _USUAL,
+    "user:": _USUAL,
+    "turns:": _USUAL,
+}
 
 
 def resolve_namespace(
@@ -77,6 +109,12 @@ def guided_namespace_of(collection: str) -> str | None:
 def dreaming_namespace_of(collection: str) -> str | None:
     """Whose dreams a collection holds, if it holds any."""
     return collection.removeprefix(_DREAMS) if collection.startswith(_DREAMS) else None
+
+
+def policy_of(collection: str) -> Policy | None:
+    """That of a collection which only we write; None of one that is its host's, who decides."""
+    kind = next((policy for prefix, policy in _OF_KINDS.items() if collection.startswith(prefix)), None)
+    return _OF_NAMES.get(collection, kind)
 
 
 def check_place(collection: str, group: str) -> None:

@@ -5,7 +5,7 @@ times over; it keeps a processor, too, which storing a turn wants anew after eac
 such work runs, threads take turns fifty times as often, and whoever is `prompt` gets a processor sooner where somebody
 else keeps it; afterwards as before. The work itself is done by a thread that waits for a processor longer than others
 do, unless every processor was wanted already: then it could wait for long while it holds a lock that they need. Who is
-interrupted while waiting for it waits until it has given up.
+interrupted while waiting for it waits until it has given up. Where no thread can be had it is done where it is wanted.
 """
 
 from __future__ import annotations
@@ -89,7 +89,8 @@ def aside(work: Callable[[], T], give_up: Callable[[], None]) -> T:
     thread = threading.Thread(target=run, name="libravdb-aside", daemon=True)
     begun = False
     try:
-        thread.start()
+        if not _has_started(thread):
+            return work()
         begun = True  # an interrupt may come before the thread is known to have started: then nothing is done
         go.put(True)
         until_ended()
@@ -102,6 +103,14 @@ def aside(work: Callable[[], T], give_up: Callable[[], None]) -> T:
     if failure:
         raise failure[0]
     return outcome[0]
+
+
+def _has_started(thread: threading.Thread) -> bool:
+    try:
+        thread.start()
+    except RuntimeError:  # there is none to be had
+        return False
+    return True
 
 
 def _go_behind_others() -> None:

@@ -10,7 +10,7 @@
 Laws: exporting what was imported gives the same bytes. Both directions stream. A line that is not what it claims, a
 hash that does not match its record, or a file that ends early is an error that names the line; import is idempotent,
 so it can be run again with the mended file. What a line says passes `Arriving` before it is written. No edge is taken
-that leads out of a session.
+that leads out of a session, and no policy of a collection of ours that is not the one it has here.
 
 The line of a summary says besides which turns lie below it and which summaries it was made from (`source_turn_ids` and
 `parent_summary_ids` of its `continuity_lineage`). Nothing of that is stored, hashed or imported: the edges say it.
@@ -30,7 +30,7 @@ from libravdb_memory.errors import InvalidInputError, NotFoundError
 from libravdb_memory.identity import Json, canonical_json, content_hash
 from libravdb_memory.ingest.turns import checked_metadata, checked_name, checked_text, milliseconds
 from libravdb_memory.model import Draft, Record
-from libravdb_memory.namespaces import check_place, may_cover, summarised_namespace_of
+from libravdb_memory.namespaces import Policy, check_place, may_cover, policy_of, summarised_namespace_of
 from libravdb_memory.store.protocol import (
     CollectionInfo,
     Key,
@@ -116,11 +116,12 @@ def _items(store: Exportable) -> Iterator[Mapping[str, Json]]:
     for info in store.collections():
         if info.name.startswith(_OF_THIS_STORE_ONLY):
             continue
+        policy = policy_of(info.name) or Policy(info.append_only, info.searchable)
         yield {
             "type": "collection",
             "name": info.name,
-            "append_only": info.append_only,
-            "searchable": info.searchable,
+            "append_only": policy.append_only,
+            "searchable": policy.searchable,
         }
         below = _Below()
         for record in _records(store, info.name):
@@ -218,7 +219,7 @@ def import_lines(
     written as it is."""
     reader = _Reader(lines)
     reader.header()
-    policies: dict[str, _Policy] = {}
+    policies: dict[str, Policy] = {}
     batch: list[Write] = []
     seen: Counter[Json] = Counter()
     added = 0
@@ -228,9 +229,8 @@ def import_lines(
             reader.check_end(item, seen)
             break
         if kind == "collection":
-            policies[reader.text(item, "name")] = _Policy(
-                item.get("append_only") is True, item.get("searchable") is not False
-            )
+            name = reader.text(item, "name")
+            policies[name] = _policy(reader, name, item)
             continue
         arrived = _write(reader, item, policies)
         batch += [arrived] if arriving is None else arriving.writes(arrived)
@@ -257,13 +257,15 @@ def _commit(store: Store, reader: _Reader, batch: Sequence[Write]) -> int:
         ) from None
 
 
-@dataclass(frozen=True, slots=True)
-class _Policy:
-    append_only: bool = False
-    searchable: bool = True
+def _policy(reader: _Reader, name: str, item: Mapping[str, Json]) -> Policy:
+    told = Policy(item.get("append_only") is True, item.get("searchable") is not False)
+    ours = policy_of(name)
+    if ours not in (None, told):
+        raise reader.error(f"the collection {name!r} is {ours.words()}, not {told.words()}")
+    return told
 
 
-def _write(reader: _Reader, item: Mapping[str, Json], policies: Mapping[str, _Policy]) -> Write:
+def _write(reader: _Reader, item: Mapping[str, Json], policies: Mapping[str, Policy]) -> Write:
     match item.get("type"):
         case "record":
             return _put(reader, item, policies)
@@ -288,7 +290,7 @@ def _link(reader: _Reader, item: Mapping[str, Json]) -> Link:
     return Link(parent, child)
 
 
-def _put(reader: _Reader, item: Mapping[str, Json], policies: Mapping[str, _Policy]) -> Put:
+def _put(reader: _Reader, item: Mapping[str, Json], policies: Mapping[str, Policy]) -> Put:
     collection, metadata, ts = reader.text(item, "collection"), item.get("metadata"), item.get("ts")
     if collection.startswith(_OF_THIS_STORE_ONLY):
         raise reader.error(f"the collection {collection!r} is a store's own and cannot be imported")
@@ -309,7 +311,7 @@ def _put(reader: _Reader, item: Mapping[str, Json], policies: Mapping[str, _Poli
         raise reader.error(str(error)) from None
     if content_hash(draft.group, draft.id, ts, draft.text, canonical_json(stored)) != item.get("hash"):
         raise reader.error(f"the record {draft.id!r} does not match its hash")
-    policy = policies.get(collection, _Policy())
+    policy = policies.get(collection) or policy_of(collection) or Policy()
     return Put(draft, append_only=policy.append_only, searchable=policy.searchable)
 
 

@@ -26,7 +26,13 @@ from libravdb_memory.assemble.budget import AssemblySettings
 from libravdb_memory.assemble.fill import Candidate, Offer, Rule, fill, same_text
 from libravdb_memory.assemble.receipt import Assembly, Rejection
 from libravdb_memory.assemble.tail import TailTurn
-from libravdb_memory.errors import AmbiguousIdError, NotFoundError
+from libravdb_memory.errors import (
+    AmbiguousIdError,
+    NotFoundError,
+    StoreClosedError,
+    StoreFullError,
+    StoreReadOnlyError,
+)
 from libravdb_memory.gate.echo import Fingerprint, fingerprint
 from libravdb_memory.model import Draft, Record
 from libravdb_memory.namespaces import history_of
@@ -41,6 +47,8 @@ _PREFIX = "receipt:"
 _ECHOES_FROM = 16
 _MOST_WAITING = 32
 _OF_TURNS = ("session", "history")
+_REFUSED_WHOLE = (StoreFullError, StoreReadOnlyError, StoreClosedError)
+"""What a store says only before it committed anything."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -213,12 +221,16 @@ class ReceiptLog:
     @contextmanager
     def losing(self, erased: Erased) -> Generator[tuple[Key, ...]]:
         """The stored receipts that quote it, to be erased with it inside. From here on none that does is written, until
-        `lost`; for good where the erasure is broken off, as nobody knows by then how far it came."""
+        `lost`, or the store refuses the erasure whole; for good where it is broken off otherwise, as nobody knows by
+        then how far it came."""
         with self._writing:
-            self._erased.append(erased)
             quoting = tuple(key for key in self._stored(erased) if key is not None)
+            self._erased.append(erased)
             try:
                 yield quoting
+            except _REFUSED_WHOLE:
+                self._erased.remove(erased)
+                raise
             finally:
                 self._forget({key.collection.removeprefix(_PREFIX) for key in quoting})
 

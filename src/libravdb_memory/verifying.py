@@ -1,7 +1,8 @@
 """What must be true of summaries and kept rules, checked against the turns they were made of.
 
 Laws: a summary covers exactly what it says it was made from, all of it of its own session, and its figures are those of
-what it covers. A kept rule has its turn, and every word of it is the turn's.
+what it covers. A kept rule has its turn, and every word of it is the turn's. With a collection of ours may be done what
+its name says, else what is to be put there would be refused.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from libravdb_memory.model import Record
-from libravdb_memory.namespaces import guidance_of, history_of, summaries_of
+from libravdb_memory.namespaces import Policy, guidance_of, history_of, policy_of, summaries_of
 from libravdb_memory.store.paging import every
 from libravdb_memory.store.protocol import Key, Problem, Store, Verification
 from libravdb_memory.summaries import Node, node_of
@@ -19,7 +20,7 @@ from libravdb_memory.summaries import Node, node_of
 
 def verified(store: Store, found: Verification) -> Verification:
     """The same with what is wrong about summaries and rules, and how many were looked at."""
-    summaries, rules, problems = 0, 0, list(found.problems)
+    summaries, rules, problems = 0, 0, [*found.problems, *_wrong_policies(store)]
     for info in store.collections(summaries_of("")):
         for record in every(store, info.name):
             summaries += 1
@@ -32,6 +33,16 @@ def verified(store: Store, found: Verification) -> Verification:
                 where = f"rule {record.id!r} of session {session!r}"
                 problems.append(Problem("lineage", where, wrong, _rebuild(user, session)))
     return Verification({**found.checked, "summaries": summaries, "rules": rules}, tuple(problems))
+
+
+def _wrong_policies(store: Store) -> Iterator[Problem]:
+    """Only an import could bring one, when these were not refused yet; an export says what is right."""
+    for info in store.collections():
+        ours, found = policy_of(info.name), Policy(info.append_only, info.searchable)
+        if ours not in (None, found):
+            detail = f"is {found.words()}, and should be {ours.words()}"
+            remedy = "libravdb export FILE, and libravdb import FILE into a new store"
+            yield Problem("policy", f"collection {info.name!r}", detail, remedy)
 
 
 def _rebuild(user: str, session: str) -> str:

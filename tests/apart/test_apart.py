@@ -17,6 +17,7 @@ from tests.apart.things import Broken, Thing
 
 from libravdb_memory import errors
 from libravdb_memory.apart import Apart, NoProcessError, process
+from libravdb_memory.apart.frames import Pipe
 from libravdb_memory.errors import CallCancelledError, EngineError, ProcessLostError, TextRefusedError
 
 
@@ -148,6 +149,43 @@ def test_who_closes_it_while_it_starts_is_not_told_that_there_can_be_none() -> N
     starting.close()
     thread.join(30)
     assert isinstance(outcome[0], CallCancelledError)
+
+
+def test_a_call_for_which_no_thread_can_be_had_is_refused_alone_and_not_done_later(tmp_path: Path) -> None:
+    note = str(tmp_path / "note")
+
+    def answer(question: str) -> str:
+        with pytest.raises(NoProcessError, match="no thread for it: can't start new thread"):
+            scarce.call("note", note, cancelled=never, patience_s=30)
+        return f"told {question}"
+
+    scarce = Apart(Thing, answer)
+    assert scarce.call("asked_without_threads", "why", cancelled=never, patience_s=60) == "told why"
+    assert [scarce.call("is_noted", note, cancelled=never) for _ in range(3)] == [False] * 3
+    scarce.close()
+
+
+@pytest.mark.parametrize("trouble", ["read_nothing_more_once", "say_nothing_more_once"])
+def test_one_that_runs_but_can_read_or_answer_no_more_is_not_waited_for(
+    apart: Apart, tmp_path: Path, trouble: str
+) -> None:
+    first = apart.call("pid", cancelled=never)
+    assert apart.call(trouble, str(tmp_path / "note"), cancelled=never, patience_s=60) == "alive"
+    assert apart.pid != first
+
+
+def test_one_to_which_nothing_more_can_be_written_is_not_waited_for(
+    apart: Apart, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first = apart.call("pid", cancelled=never)
+    write = Pipe.write
+
+    def refused(pipe: Pipe, raw: bytes) -> None:
+        monkeypatch.setattr(Pipe, "write", write)
+        raise MemoryError
+
+    monkeypatch.setattr(Pipe, "write", refused)
+    assert apart.call("pid", cancelled=never, patience_s=60) == apart.pid != first
 
 
 def test_threads_are_kept_for_later_calls(apart: Apart) -> None:

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from libravdb_memory.apart import Ask
+from libravdb_memory.apart.frames import Alive, Pipe
 from libravdb_memory.engines.places import places
 from libravdb_memory.errors import CallCancelledError, ConfigError, TextRefusedError
 
@@ -89,12 +90,53 @@ class Thing:
     def leaves_room(self, cancelled: Cancelled) -> bool:
         return places._clock() < places._arriving_until
 
+    def asked_without_threads(self, question: str, cancelled: Cancelled) -> Any:
+        """Meanwhile no thread can be had here."""
+        start = threading.Thread.start
+        threading.Thread.start = _no_thread  # type: ignore[method-assign]
+        try:
+            return self.ask(question)
+        finally:
+            threading.Thread.start = start  # type: ignore[method-assign]
+
+    def note(self, note: str, cancelled: Cancelled) -> None:
+        with open(note, "x"):  # noqa: PTH123 - a plain name
+            pass
+
+    def is_noted(self, note: str, cancelled: Cancelled) -> bool:
+        return os.path.exists(note)  # noqa: PTH110 - a plain name
+
+    def read_nothing_more_once(self, note: str, cancelled: Cancelled) -> str:
+        if not self.is_noted(note, cancelled):
+            self.note(note, cancelled)
+            Pipe.receive = _no_memory  # type: ignore[method-assign]
+            self.ask("the last that is read")
+            threading.Event().wait()
+        return "alive"
+
+    def say_nothing_more_once(self, note: str, cancelled: Cancelled) -> str:
+        if not self.is_noted(note, cancelled):
+            self.note(note, cancelled)
+            send = Pipe.send
+            Pipe.send = lambda pipe, frame: (  # type: ignore[method-assign]
+                send(pipe, frame) if isinstance(frame, Alive) else _no_memory()
+            )
+        return "alive"
+
     def asked(self, question: str, cancelled: Cancelled) -> Any:
         return self.ask(question)
 
     def talk(self, cancelled: Cancelled) -> None:
         print("printed where nobody may read it as an answer")  # noqa: T201
         logging.getLogger("things").warning("told")
+
+
+def _no_thread(_: threading.Thread) -> None:
+    raise RuntimeError("can't start new thread")
+
+
+def _no_memory(*_: object) -> Any:
+    raise MemoryError
 
 
 class Broken:

@@ -136,3 +136,75 @@ def test_a_forked_child_finds_the_memory_closed_and_leaves_the_parents_alone(tmp
     assert said["sound"]
     assert said["grandchild"] == 0
     assert said["kept"] == said["held"] > 0
+
+
+WHILE_IMPORTING = """
+import importlib.abc, os, signal, sys, threading
+from pathlib import Path
+from libravdb_memory import Memory, load_config
+
+forking, forked, importing = threading.Event(), threading.Event(), threading.Event()
+
+class Slow(importlib.abc.MetaPathFinder):
+    def find_spec(self, name, path, target=None):
+        if name == "libravdb_memory.compacting.compactor":
+            importing.set()
+            forking.wait(60)
+            forked.wait(0.5)  # in vain, where forks are held back
+        return None
+
+folder = Path(sys.argv[1])
+config = load_config(environ={"LIBRAVDB_HOME": str(folder), "LIBRAVDB_EMBEDDING_BACKEND": "hashed"})
+memory = Memory.open(folder / "store.libravdb", config=config)
+memory.ingest("herons", user="ada", session="s")
+sys.meta_path.insert(0, Slow())
+os.register_at_fork(before=forking.set)
+thread = threading.Thread(target=lambda: memory.compact(user="ada", session="s"))
+thread.start()
+importing.wait(60)
+if (pid := os.fork()) == 0:
+    signal.alarm(30)
+    import libravdb_memory.compacting
+    os._exit(0)
+forked.set()
+thread.join()
+memory.close()
+sys.exit(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+def test_a_child_of_a_fork_during_the_first_compaction_can_import_what_that_needs(tmp_path: Path) -> None:
+    done = subprocess.run([sys.executable, "-c", WHILE_IMPORTING, str(tmp_path)], capture_output=True, timeout=120)
+    assert done.returncode == 0, (done.returncode, done.stderr)
+
+
+WHILE_NAMING_A_LOGGER = """
+import os, signal, threading
+from libravdb_memory.store.forking import forks_held_back
+
+signal.alarm(30)
+held, forking = threading.Event(), threading.Event()
+os.register_at_fork(before=forking.set)
+import logging
+
+def name():
+    with forks_held_back():
+        held.set()
+        forking.wait(60)
+        logging.getLogger("a.logger.of.a.module")
+
+thread = threading.Thread(target=name)
+thread.start()
+held.wait(60)
+if (pid := os.fork()) == 0:
+    os._exit(0)
+thread.join()
+os.waitpid(pid, 0)
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+def test_who_holds_forks_back_can_name_a_logger_while_somebody_waits_to_fork() -> None:
+    done = subprocess.run([sys.executable, "-c", WHILE_NAMING_A_LOGGER], capture_output=True, timeout=120)
+    assert done.returncode == 0, (done.returncode, done.stderr)

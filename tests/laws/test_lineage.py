@@ -180,6 +180,33 @@ def test_an_edge_that_leads_out_of_a_session_is_followed_neither_down_nor_up(mem
     assert told() == before
 
 
+def test_a_summary_that_many_others_share_is_read_and_shown_once(
+    memory: Memory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Two on each level that both cover both of the next: the ways down double with each."""
+    levels = 12
+    low = next(node for node in nodes(memory) if node.level == 1)
+    pairs = [[replace(low, id=f"{side}{level}", level=level) for side in "ab"] for level in range(2, levels + 2)]
+    memory._store.commit([Put(draft_of(node)) for pair in pairs for node in pair])
+    covered = [[low], *pairs]
+    edges = [(high, below) for pair, belows in zip(pairs, covered, strict=False) for high in pair for below in belows]
+    memory._store.commit([Link(high.key, below.key) for high, below in edges])
+    read = list[Key]()
+    children = memory._store.children
+    monkeypatch.setattr(memory._store, "children", lambda key: read.append(key) or children(key))
+
+    page = memory.expand(pairs[-1][0].id, user="ada")
+    assert [item.id for item in page.items] == list(low.children)
+    assert len(read) == len(set(read)) <= 2 * levels + 1, "each once"
+    half = memory.expand(pairs[-1][0].id, user="ada", depth=levels // 2)
+    assert sorted(item.id for item in half.items) == [f"{side}{levels + 1 - levels // 2}" for side in "ab"]
+    read.clear()
+    shown = [node.id for node in nodes(memory)]
+    assert len(shown) == len(set(shown)) and set(shown) >= {node.id for pair in pairs for node in pair}
+    assert len(read) == len(set(read))
+    assert not memory.verify().ok
+
+
 def test_a_rule_that_was_damaged_stands_again_after_a_rebuild(memory: Memory) -> None:
     said = "Never light the lantern before the harbour gate is closed."
     with_rule = [said, *(f"barge {number} went out at {number + 3} with the tide" for number in range(12))]

@@ -10,7 +10,9 @@ from pathlib import Path
 import pytest
 
 from libravdb_memory import Config, InvalidInputError, Memory
+from libravdb_memory.errors import StoreError, StoreFullError, StoreReadOnlyError
 from libravdb_memory.identity import canonical_json, content_hash
+from libravdb_memory.store.protocol import Erasure, Selection
 
 
 @pytest.fixture
@@ -52,6 +54,48 @@ def test_an_erasure_that_is_broken_off_lets_no_receipt_be_written_that_quotes_it
             memory.erase(turn.id, user="v")
     kept = memory.context("where is the animal?", user="v", session="s2", budget=300).receipt
     assert [receipt.id for receipt in memory.receipts(user="v", limit=200)] == [kept.id]
+
+
+@pytest.mark.parametrize("refusal", [StoreFullError, StoreReadOnlyError])
+def test_an_erasure_that_the_store_refuses_whole_leaves_no_trace(
+    memory: Memory, monkeypatch: pytest.MonkeyPatch, refusal: type[StoreFullError | StoreReadOnlyError]
+) -> None:
+    def refused(_: Selection) -> Erasure:
+        raise refusal(memory.store.path)
+
+    memory.ingest("the secret walrus", user="v", session="s1", id="t")
+    earlier = memory.context("the secret walrus", user="v", session="s1", budget=300).receipt
+    with monkeypatch.context() as during:
+        during.setattr(memory.store, "erase", refused)
+        for _ in range(2):
+            with pytest.raises(refusal):
+                memory.erase(user="v", session="s1")
+    assert memory._receipts._erased == [], "its words are not held"
+    later = memory.context("the secret walrus", user="v", session="s1", budget=300).receipt
+    kept = [later.id, earlier.id]
+    assert [receipt.id for receipt in memory.receipts(user="v")] == kept
+    assert [memory.why(name).id for name in kept] == kept
+    assert memory.erase(user="v", session="s1").records >= 1
+    assert memory.receipts(user="v") == ()
+
+
+def test_an_erasure_of_which_nobody_knows_how_far_it_came_lets_no_receipt_be_written_that_quotes_it(
+    memory: Memory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    erase = memory.store.erase
+
+    def erased(selection: Selection) -> Erasure:
+        erase(selection)
+        raise StoreError("what came behind the commit failed")
+
+    turn = memory.ingest("the secret walrus", user="v", session="s1")
+    memory.context("the secret walrus", user="v", session="s2", budget=300)
+    with monkeypatch.context() as during:
+        during.setattr(memory.store, "erase", erased)
+        with pytest.raises(StoreError):
+            memory.erase(turn.id, user="v")
+    memory.context("the secret walrus", user="v", session="s2", budget=300)
+    assert memory.receipts(user="v") == ()
 
 
 def test_many_receipts_can_be_added_while_an_erasure_waits_for_a_context(

@@ -46,6 +46,20 @@ def test_work_aside_answers_and_raises_as_if_it_were_done_here() -> None:
         aside(lambda: int("whatever"), lambda: None)
 
 
+def test_where_no_thread_can_be_had_work_is_done_where_it_is_wanted(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def refused(_: threading.Thread) -> None:
+        raise RuntimeError("can't start new thread")
+
+    monkeypatch.setattr(threading.Thread, "start", refused)
+    assert aside(threading.get_ident, lambda: None) == threading.get_ident()
+    given_up = list[bool]()
+    with pytest.raises(ValueError, match="whatever") as raised:
+        aside(lambda: int("whatever"), lambda: given_up.append(True))
+    assert raised.value.__context__ is None
+
+
 def niceness() -> int:
     return os.getpriority(os.PRIO_PROCESS, threading.get_native_id())
 

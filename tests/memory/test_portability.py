@@ -19,7 +19,10 @@ from tests.growth import takes_eightfold
 from libravdb_memory import Config, ConflictError, InvalidInputError, Memory
 from libravdb_memory.identity import canonical_json
 from libravdb_memory.model import Draft
+from libravdb_memory.namespaces import Policy, policy_of
 from libravdb_memory.portability import export_lines, import_lines
+from libravdb_memory.sources.diary import Entry
+from libravdb_memory.sources.dreams import promote
 from libravdb_memory.store.paging import every
 from libravdb_memory.store.protocol import Key, Link, Mark, Put, Selection
 from libravdb_memory.store.sqlite.store import SqliteStore
@@ -173,6 +176,83 @@ def test_an_edge_that_leads_out_of_a_session_is_refused_by_its_line(tmp_path: Pa
     assert "import line 2" in str(refusal.value) and "of its own session" in str(refusal.value)
     assert f"{parent[2]!r} of {parent[0]!r} / {parent[1]!r}" in str(refusal.value)
     assert f"{child[2]!r} of {child[0]!r} / {child[1]!r}" in str(refusal.value)
+
+
+OTHER_POLICIES = {
+    "history:eve": ("append-only and searchable", {"append_only": False}, {"searchable": False}),
+    "summary:eve": ("editable and searchable", {"append_only": True}, {"searchable": False}),
+    "elevated:user:eve": ("editable and searchable", {"append_only": True}, {"searchable": False}),
+    "dream:eve": ("editable and searchable", {"append_only": True}, {"searchable": False}),
+    "user:eve": ("editable and searchable", {"append_only": True}),
+    "turns:eve": ("editable and searchable", {"append_only": True}),
+    "global": ("editable and searchable", {"append_only": True}),
+    "document": ("editable and unsearchable", {"searchable": True}, {"append_only": True}),
+    "authored:hard": ("editable and unsearchable", {"searchable": True}),
+    "authored:soft": ("editable and unsearchable", {"searchable": True}),
+    "authored:variant": ("editable and searchable", {"searchable": False}),
+}
+HEADER = '{"format":"libravdb-memory","version":1}'
+
+
+@pytest.mark.parametrize("name", OTHER_POLICIES)
+def test_an_archive_does_not_decide_what_may_be_done_with_a_collection_of_ours(
+    tmp_path: Path, hashed: Config, name: str
+) -> None:
+    expected, *changes = OTHER_POLICIES[name]
+    fixed = {"append_only": expected.startswith("append-only"), "searchable": expected.endswith(" searchable")}
+    with Memory.open(tmp_path / "copy", config=hashed) as copy:
+        for change in changes:
+            told = json.dumps({"type": "collection", "name": name, **fixed, **change})
+            with pytest.raises(InvalidInputError, match=f"import line 2: .*{name}' is {expected}, not "):
+                copy.import_([HEADER, told])
+        assert copy.store.collections() == ()
+
+
+def test_a_store_that_took_such_an_archive_is_told_of_and_mended_by_an_export(tmp_path: Path, hashed: Config) -> None:
+    with SqliteStore.open(tmp_path / "a") as store:
+        store.commit([Put(Draft("history:eve", "t", "herons", {"role": "user"}, 1, "s"))])
+    with Memory.open(tmp_path / "a", config=hashed) as memory, Memory.open(tmp_path / "b", config=hashed) as copy:
+        [problem] = memory.verify().problems
+        assert (problem.kind, problem.where) == ("policy", "collection 'history:eve'")
+        assert problem.detail == "is editable and searchable, and should be append-only and searchable"
+        assert "export" in problem.remedy
+        assert copy.import_(lines_of(exported(memory))).added == 1
+        copy.ingest("more herons", user="eve", session="s")
+        assert copy.verify().ok
+
+
+def test_turns_whose_collection_no_line_tells_of_are_raw_history_all_the_same(tmp_path: Path, hashed: Config) -> None:
+    with Memory.open(tmp_path / "a", config=hashed) as memory, Memory.open(tmp_path / "b", config=hashed) as copy:
+        memory.ingest("herons", user="ada", session="s", id="t")
+        *lines, end = [line for line in lines_of(exported(memory)) if '"type":"collection"' not in line]
+        digest = hashlib.sha256("".join(lines).encode()).hexdigest()
+        assert copy.import_([*lines, json.dumps({**json.loads(end), "digest": f"sha256:{digest}"})]).added == 1
+        copy.ingest("more herons", user="ada", session="s")
+        assert [info.append_only for info in copy.store.collections("history:")] == [True]
+
+
+def test_what_is_written_here_has_the_policy_that_an_import_expects(tmp_path: Path, hashed: Config) -> None:
+    config = replace(
+        hashed,
+        compaction=replace(hashed.compaction, trigger_tokens=0, cluster_target=4),
+        assembly=replace(hashed.assembly, startup_budget=100),
+    )
+    with Memory.open(tmp_path / "a", config=config) as memory:
+        for number in range(30):
+            text = (
+                f"Ferry {number} left at {number + 3} with Oyelaran{number}, and late. Never paint boat {number} red."
+            )
+            memory.ingest(text, user="ada", session="s")
+        memory.compact(user="ada", session="s")
+        memory.load_document("AGENTS.md", "> Be kind.\n\n- Never guess.\n\nThe quay is old.\n")
+        promote(
+            memory.store, memory.masking, "ada", "diary", [Entry("The harbour froze over.", 0.8, 3, 2, "Dreams", 1)], 1
+        )
+        found = {info.name: Policy(info.append_only, info.searchable) for info in memory.store.collections()}
+    ours = {name: policy for name, policy in found.items() if not name.startswith(("_internal:", "receipt:"))}
+    assert ours == {name: policy_of(name) for name in ours}
+    kinds = {"history:ada", "summary:ada", "elevated:user:ada", "document", "authored:hard"}
+    assert set(ours) >= kinds | {"authored:soft", "authored:variant", "dream:ada"}
 
 
 def test_what_hosts_link_of_their_own_round_trips(tmp_path: Path, hashed: Config) -> None:

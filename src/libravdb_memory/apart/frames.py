@@ -13,6 +13,11 @@ from typing import IO, Any, TypeAlias
 _LENGTH = struct.Struct("<Q")
 _LONGEST = 1 << 36
 
+
+class NoProcessError(Exception):
+    """There can be no process of its own, or it has no thread for a call; the object has to live here."""
+
+
 Ask: TypeAlias = Callable[..., Any]
 """A question of the object to the one that started it."""
 

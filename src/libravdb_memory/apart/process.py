@@ -31,6 +31,7 @@ from libravdb_memory.apart.frames import (
     Failure,
     Frame,
     GiveUp,
+    NoProcessError,
     Pipe,
     Question,
     Told,
@@ -55,10 +56,6 @@ _STARTING = 4
 """Until the first sign, so many times as long: a disk may be slow."""
 _TRIES = 3
 """One may have ended because nobody called, and one by accident."""
-
-
-class NoProcessError(Exception):
-    """There can be no process of its own; the object has to live here."""
 
 
 class _EndedError(Exception):
@@ -234,7 +231,7 @@ class _Running:
             while (raw := self._outbox.get()) is not None:
                 self._pipe.write(raw)
             self._pipe.end()
-        except (OSError, ValueError):  # it is gone, or about to be
+        except Exception:  # it is gone, or about to be; if not, it would be asked nothing more
             self._process.kill()
 
     def _read(self) -> None:

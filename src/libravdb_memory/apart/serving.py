@@ -1,8 +1,10 @@
 """The process of its own: it makes one object and does what it is called for, each call in a thread.
 
 Laws: it ends when the pipe does, when its parent is gone, or when nobody has called for a while, without waiting for
-anything. While it runs it says so every second, however long its calls take. It writes nothing to the parent's output;
-what it logs is logged there. Interrupts are the parent's affair.
+anything. While it runs it says so every second, however long its calls take; so it ends at once where it can read no
+more calls, or can answer one with nothing at all, for it would be waited for in vain. A call for which no thread can be
+had is refused alone. It writes nothing to the parent's output; what it logs is logged there. Interrupts are the
+parent's affair.
 
 It goes behind others, and while somebody is at work in the parent it keeps off one processor. Linux has a class of
 threads that run only where nobody else wants to; it is not used: who wakes up where such a thread runs is taken to have
@@ -20,13 +22,27 @@ import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
 from queue import SimpleQueue
-from typing import Any
+from typing import Any, NoReturn
 
-from libravdb_memory.apart.frames import Alive, Answer, Begin, Begun, Call, Failure, Frame, GiveUp, Pipe, Question, Told
+from libravdb_memory.apart.frames import (
+    Alive,
+    Answer,
+    Begin,
+    Begun,
+    Call,
+    Failure,
+    Frame,
+    GiveUp,
+    NoProcessError,
+    Pipe,
+    Question,
+    Told,
+)
 from libravdb_memory.engines.places import places
 from libravdb_memory.errors import EngineError
 from libravdb_memory.nimble import go_behind_others, nimble
 
+_log = logging.getLogger(__name__)
 LINGER_S = 60.0
 _LOOK_S = 1.0
 _MOST_CALLS = 32
@@ -58,6 +74,7 @@ class Desk:
         self._busy = 0
         self._idle_since = time.monotonic()
         self._given_up: set[int] = set()
+        self._refused: set[int] = set()
         self._asked: dict[int, SimpleQueue[Any]] = {}
         self._at = threading.local()
         self._threads = ThreadPoolExecutor(_MOST_CALLS, "libravdb-apart")
@@ -72,6 +89,8 @@ class Desk:
                 self._take(self._pipe.receive())
         except (EOFError, OSError):
             os._exit(0)
+        except BaseException:  # threads that wait for an answer would be waited for, for ever
+            _end_at_once("reads no more")
 
     def ask(self, *arguments: Any) -> Any:
         """What the parent answers whoever works at a call."""
@@ -96,11 +115,9 @@ class Desk:
             case Begin():
                 self._begin(frame)
             case Call():
-                with self._guard:
-                    self._busy += 1
                 if frame.live:
                     places.arrived()
-                self._threads.submit(self._do, frame)
+                self._engage(frame)
             case GiveUp():
                 with self._guard:
                     self._given_up.add(frame.number)
@@ -120,7 +137,29 @@ class Desk:
         else:
             self.send(Begun())
 
+    def _engage(self, call: Call) -> None:
+        refusal: NoProcessError | None = None
+        with self._guard:  # nobody begins with it before it is known whether it was refused
+            try:
+                self._threads.submit(self._do, call)
+                self._busy += 1
+            except RuntimeError as error:  # it stands in the queue all the same, for whoever is free next
+                self._refused.add(call.number)
+                refusal = NoProcessError(f"the process apart has no thread for it: {error}")
+        if refusal is not None:
+            self.send(Failure(call.number, refusal))
+
     def _do(self, call: Call) -> None:
+        with self._guard:
+            if call.number in self._refused:
+                self._refused.discard(call.number)
+                return
+        try:
+            self._answer(call)
+        except BaseException:  # not even a failure could be told
+            _end_at_once("cannot answer")
+
+    def _answer(self, call: Call) -> None:
         self._at.call = call.number
         try:
             method = getattr(self._object, call.method)
@@ -142,6 +181,13 @@ class Desk:
                 idle = not self._busy and time.monotonic() - self._idle_since > LINGER_S
             if idle or os.getppid() != parent:
                 os._exit(0)
+
+
+def _end_at_once(why: str) -> NoReturn:
+    try:
+        _log.exception("the process apart %s, and ends", why)
+    finally:
+        os._exit(1)
 
 
 def portable(error: BaseException) -> BaseException:

@@ -8,14 +8,16 @@ from __future__ import annotations
 
 from bisect import insort
 from collections import deque
-from collections.abc import Generator, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import partial
 from itertools import islice
 from typing import TYPE_CHECKING
 
 from libravdb_memory import lineage
+from libravdb_memory.beside import begun
 from libravdb_memory.compact.passed_over import AWAY, counted_extracts
 from libravdb_memory.compact.plan import plan
 from libravdb_memory.compact.prior import prior_context
@@ -128,15 +130,19 @@ class Covering:
         step waits for the next share."""
         shares = iter([clusters[at : at + _SHARE] for at in range(0, len(clusters), _SHARE)])
         pool = ThreadPoolExecutor(self._parts.maker.hands, "libravdb-compaction-ahead")
-        ahead = deque(pool.submit(self._prepare, share) for share in islice(shares, _AHEAD))
+        ahead = deque[Callable[[], None]]()
+
+        def go_ahead(count: int) -> None:
+            ahead.extend(begun(pool, partial(self._prepare, share)) for share in islice(shares, count))
 
         def prepared() -> Iterator[None]:
             while ahead:
-                ahead.popleft().result()
-                ahead.extend(pool.submit(self._prepare, share) for share in islice(shares, 1))
+                ahead.popleft()()
+                go_ahead(1)
                 yield
 
         try:
+            go_ahead(_AHEAD)
             yield prepared()
         finally:
             pool.shutdown(cancel_futures=True)

@@ -7,13 +7,19 @@ it finds what it inherited closed, and opens its own. So every open thing that h
 Nothing inherited is ever freed in a child either: freeing a connection closes it, and that waits for a mutex of SQLite
 which a thread that is gone may hold. The things of other threads go with their thread's state before any hook runs in
 the child, hence they are held before the fork.
+
+What one thread does once for all, such as importing a module, is never done in a child whose parent had begun it: there
+its lock is held by a thread that is not there. Where that takes long, forks are held back meanwhile.
 """
 
 from __future__ import annotations
 
+import logging  # noqa: F401  # pyright: ignore[reportUnusedImport] - its hook must be there before ours
 import os
 import threading
 import weakref
+from collections.abc import Generator
+from contextlib import contextmanager
 from typing import Protocol
 
 
@@ -49,6 +55,15 @@ def hold_across_forks(held: HeldStill) -> None:
     with _guard:
         _open.add(held)
         _still.add(held)
+
+
+@contextmanager
+def forks_held_back() -> Generator[None]:
+    """Whoever forks waits until this is done. It must not wait for another thread that may want something here, nor for
+    a lock that a hook of somebody else takes first: such hooks run before ours if they were registered after it. Of the
+    locks that imports want this is so for the one of `logging`."""
+    with _guard:
+        yield
 
 
 def _before() -> None:

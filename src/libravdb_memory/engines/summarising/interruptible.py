@@ -68,7 +68,10 @@ def _started(work: Callable[[], Any]) -> Future[Any]:
         except BaseException as error:  # raised again where the result is asked for
             future.set_exception(error)
 
-    threading.Thread(target=run, name="libravdb-request", daemon=True).start()
+    try:
+        threading.Thread(target=run, name="libravdb-request", daemon=True).start()
+    except RuntimeError as error:  # there is none to be had
+        raise RequestFailed(f"nobody could wait for the answer: {error}") from error
     return future
 
 
