@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import random
 import threading
 from collections.abc import Iterator
 from dataclasses import replace
@@ -93,8 +94,11 @@ def near(handler: Handler, usage: object = USAGE) -> None:
 
 
 def far_too_many_words(handler: Handler) -> None:
-    """All that was said: short enough for the engine, and too long for the rung."""
-    says(" ".join(shown(handler)), usage=USAGE)(handler)
+    """All that was said: short enough for the engine, and too long for the rung. Each turn's in another order: they say
+    nearly the same, and who repeats himself is not heard out."""
+    turns = [turn.split() for turn in shown(handler)]
+    words = [word for number, turn in enumerate(turns) for word in random.Random(number).sample(turn, len(turn))]
+    says(" ".join(words), usage=USAGE)(handler)
 
 
 def times(calls: int) -> Spent:
