@@ -159,13 +159,18 @@ TESTS: dict[str, tuple[str, ...]] = {
     "indexing.py": ("memory/test_indexing.py", "memory/test_sharing_processors.py", "memory/test_compaction_apart.py"),
     "store/sqlite/connections.py": ("store/test_sqlite_upkeep.py",),
     "store/sqlite/schema.py": ("store/test_sqlite_upkeep.py",),
-    "store/sqlite/upkeep.py": ("store/test_sqlite_upkeep.py",),
-    "store/sqlite/erasure.py": ("store/test_sqlite_gaps.py", "store/test_sqlite_upkeep.py"),
+    "store/sqlite/upkeep.py": ("store/test_sqlite_upkeep.py", "store/test_sqlite_erase.py"),
+    "store/sqlite/erasure.py": (
+        "store/test_sqlite_gaps.py",
+        "store/test_sqlite_upkeep.py",
+        "store/test_sqlite_erase.py",
+    ),
     "store/sqlite/gaps.py": ("store/test_sqlite_gaps.py",),
-    "store/sqlite/background.py": ("store/test_sqlite_upkeep.py",),
+    "store/sqlite/background.py": ("store/test_sqlite_upkeep.py", "store/test_sqlite_erase.py"),
     "store/sqlite/writer.py": (
         "durability/test_what_may_wait.py",
         "store/test_sqlite_upkeep.py",
+        "store/test_sqlite_erase.py",
         "store/test_sqlite_gaps.py",
     ),
     "elevating.py": (
@@ -246,7 +251,11 @@ TESTS: dict[str, tuple[str, ...]] = {
     "serve/reference/records.py": ("serve/reference/test_records.py", "serve/reference/test_reach.py"),
     "store/sqlite/fulltext.py": ("store/test_sqlite_conformance.py", "store/test_sqlite_upkeep.py"),
     "store/sqlite/shelving.py": ("store/test_vectors_arriving.py",),
-    "store/sqlite/store.py": ("store/test_vectors_arriving.py", "store/test_sqlite_gaps.py"),
+    "store/sqlite/store.py": (
+        "store/test_vectors_arriving.py",
+        "store/test_sqlite_gaps.py",
+        "store/test_sqlite_erase.py",
+    ),
 }
 
 MUTANTS: tuple[tuple[str, str, str], ...] = (
@@ -466,6 +475,18 @@ MUTANTS: tuple[tuple[str, str, str], ...] = (
     ("store/sqlite/erasure.py", "    wipe_gaps(db, path, vfs)\n", ""),
     ("store/sqlite/store.py", "if erasure.is_unfinished(db):", "if False:"),
     ("store/sqlite/writer.py", "                then(self._db)\n", ""),
+    ("store/sqlite/writer.py", "set_busy_timeout(patience_ms)", "set_busy_timeout(BUSY_MS)"),
+    ("store/sqlite/writer.py", "            self._db.set_busy_timeout(BUSY_MS)\n", "            pass\n"),
+    ("store/sqlite/writer.py", "            if self.log_is_to_be_emptied:\n", "            if False:\n"),
+    ("store/sqlite/erasure.py", "with suppress(apsw.BusyError):", "if True:"),
+    ("store/sqlite/upkeep.py", "_SHARE_WAITED = 0.05", "_SHARE_WAITED = 0.5"),
+    ("store/sqlite/upkeep.py", "_SHARE_WAITED = 0.05", "_SHARE_WAITED = 0"),
+    ("store/sqlite/upkeep.py", "_LONGEST_PAUSE_S = 0.002, 1.0", "_LONGEST_PAUSE_S = 0.002, 60.0"),
+    ("store/sqlite/upkeep.py", "min(2 * self._pause_s, _LONGEST_PAUSE_S)", "self._pause_s"),
+    ("store/sqlite/upkeep.py", "self._writer.log_is_to_be_emptied and self._is_emptied.is_set()", "False"),
+    ("store/sqlite/upkeep.py", "                self._pause_s = _FIRST_PAUSE_S\n", ""),
+    ("store/sqlite/background.py", "if due > now]", "if False]"),
+    ("store/sqlite/store.py", "        self._upkeep.await_emptied(_READERS_AWAITED_S)\n", ""),
     ("compacting/covering.py", "made.passed_over.reason in AWAY:", "False:"),
     (
         "compacting/compactor.py",

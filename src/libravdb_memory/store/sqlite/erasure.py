@@ -9,6 +9,7 @@ done, so that a crash does not leave them there.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import apsw
@@ -70,11 +71,12 @@ def is_unfinished(db: Database) -> bool:
 
 
 def finish(db: Database, path: Path, vfs: str | None) -> None:
-    """Leave no copy of what was erased in the file. The log must be empty, and is so again; nobody else may write or
-    fold one meanwhile."""
+    """Leave no copy of what was erased in the file. The log must be empty, and is so again unless a reader has just
+    begun to need it; nobody else may write or fold one meanwhile."""
     wipe_gaps(db, path, vfs)
     db.execute("DELETE FROM meta WHERE name = ?", (_UNFINISHED,))
-    db.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
+    with suppress(apsw.BusyError):
+        db.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
 
 
 def _selected(db: Database, selection: Selection) -> Iterator[int]:

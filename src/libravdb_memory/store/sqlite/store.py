@@ -79,6 +79,10 @@ _LOG_OUTGROWN = 4
 """So many times its size the log may become before a commit folds it."""
 
 
+_READERS_AWAITED_S = 0.15
+"""So long erasing waits for readers who still need the log, before it leaves the emptying to the upkeep."""
+
+
 class SqliteStore:
     """Implements `store.protocol.Store`. Open it with `SqliteStore.open`."""
 
@@ -180,6 +184,7 @@ class SqliteStore:
     def erase(self, selection: Selection) -> Erasure:
         erasure.check_selection(selection)
         result, _ = self._writer.call(lambda db: self._erase(db, selection), self._erased)
+        self._upkeep.await_emptied(_READERS_AWAITED_S)
         return result
 
     def _erased(self, done: tuple[Erasure, list[int]]) -> None:
