@@ -249,7 +249,11 @@ TESTS: dict[str, tuple[str, ...]] = {
     "serve/own/where.py": ("serve/test_access.py", "serve/test_own.py"),
     "serve/reference/documents.py": ("serve/test_watched_documents.py",),
     "serve/reference/records.py": ("serve/reference/test_records.py", "serve/reference/test_reach.py"),
-    "store/sqlite/fulltext.py": ("store/test_sqlite_conformance.py", "store/test_sqlite_upkeep.py"),
+    "store/sqlite/fulltext.py": (
+        "store/test_sqlite_erase.py",
+        "store/test_sqlite_conformance.py",
+        "store/test_sqlite_upkeep.py",
+    ),
     "store/sqlite/shelving.py": ("store/test_vectors_arriving.py",),
     "store/sqlite/store.py": (
         "store/test_vectors_arriving.py",
@@ -481,6 +485,10 @@ MUTANTS: tuple[tuple[str, str, str], ...] = (
     ("store/sqlite/erasure.py", "with suppress(apsw.BusyError):", "if True:"),
     ("store/sqlite/upkeep.py", "_SHARE_WAITED = 0.05", "_SHARE_WAITED = 0.5"),
     ("store/sqlite/upkeep.py", "_SHARE_WAITED = 0.05", "_SHARE_WAITED = 0"),
+    ("store/sqlite/fulltext.py", "_WORDS_WRITTEN_ANEW = 200", "_WORDS_WRITTEN_ANEW = 100"),
+    ("store/sqlite/fulltext.py", "_WORDS_WRITTEN_ANEW = 200", "_WORDS_WRITTEN_ANEW = 400"),
+    ("store/sqlite/fulltext.py", """    db.execute("INSERT INTO fts (fts) VALUES ('optimize')")\n""", ""),
+    ("store/sqlite/fulltext.py", """    db.execute("INSERT INTO fts (fts, rank) VALUES ('secure-delete', 1)")\n""", ""),
     ("store/sqlite/upkeep.py", "_LONGEST_PAUSE_S = 0.002, 1.0", "_LONGEST_PAUSE_S = 0.002, 60.0"),
     ("store/sqlite/upkeep.py", "min(2 * self._pause_s, _LONGEST_PAUSE_S)", "self._pause_s"),
     ("store/sqlite/upkeep.py", "self._writer.log_is_to_be_emptied and self._is_emptied.is_set()", "False"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 import shutil
 import sqlite3
 from collections.abc import Callable, Generator
@@ -14,9 +15,9 @@ import pytest
 from numpy.typing import NDArray
 
 from libravdb_memory.model import Draft
-from libravdb_memory.store.protocol import Key, Mark, Put, Selection
+from libravdb_memory.store.protocol import Key, Mark, Put, Selection, TextQuery
 from libravdb_memory.store.settings import StoreSettings
-from libravdb_memory.store.sqlite import erasure
+from libravdb_memory.store.sqlite import erasure, fulltext
 from libravdb_memory.store.sqlite.background import Background
 from libravdb_memory.store.sqlite.database import Database
 from libravdb_memory.store.sqlite.gaps import wipe_gaps
@@ -82,6 +83,78 @@ def test_erased_text_is_in_no_file_right_after_erase(tmp_path: Path) -> None:
         assert leftovers(tmp_path) == []
         assert store.verify().ok
         assert store.status().records == 40
+
+
+def say_codes(store: SqliteStore, number: int) -> dict[str, list[str]]:
+    """Words that only one record has each, and what all have."""
+    chance, said = random.Random(number), dict[str, list[str]]()
+    for n in range(number):
+        said[f"t{n}"] = [f"qx{n}k{chance.randrange(10**9)}", f"{chance.choice('aeiou')}z{n}y"]
+        text = " ".join([*said[f"t{n}"], *chance.choices(["dinner", "harbour", "lamps", "vault"], k=20)])
+        store.commit([Put(Draft("history:ada", f"t{n}", text, group="s"), append_only=True)])
+        if n % 7 == 0:
+            store._writer.call(fulltext.merge_some)
+    return said
+
+
+@pytest.mark.parametrize("factor", [0, 200, 10**9])
+@pytest.mark.parametrize("share", [0.02, 0.5, 1])
+def test_both_ways_of_taking_many_out_of_the_text_index_leave_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, factor: int, share: float
+) -> None:
+    monkeypatch.setattr(fulltext, "_WORDS_WRITTEN_ANEW", factor)
+    with SqliteStore.open(tmp_path) as store:
+        said = say_codes(store, 300)
+        gone = random.Random(5).sample(sorted(said), round(share * 300))
+        store.erase(Selection(keys=tuple(Key("history:ada", name, "s") for name in gone)))
+        raw = b"".join(file.read_bytes() for file in tmp_path.rglob("*") if file.is_file())
+        assert not [word for name in gone for word in said[name] if word.encode() in raw]
+        assert store.verify().ok
+        left = sorted(said.keys() - set(gone))
+        for name in left:
+            [found] = store.search_text("history:ada", TextQuery(((said[name][0],),)), 5)
+            assert store.fetch([found.ref])[found.ref].id == name
+        assert secure_delete_of(store) == 1, "what is taken out next is overwritten as before"
+
+
+def secure_delete_of(store: SqliteStore) -> int:
+    with store._reading() as db:
+        return int(db.execute("SELECT v FROM fts_config WHERE k = 'secure-delete'").get)
+
+
+def test_the_text_index_is_written_anew_only_for_a_large_part_of_it(tmp_path: Path) -> None:
+    with SqliteStore.open(tmp_path) as store:
+        say_codes(store, 300)
+        store.commit([Put(Draft("history:ada", "long", "many words " * 900, group="s"), append_only=True)])
+        store.commit([Put(Draft("unsearchable", "1", "many words " * 900), searchable=False)])
+        refs = {record.id: record.ref for record in store.page("history:ada").records}
+        hidden = [record.ref for record in store.page("unsearchable").records]
+
+        def ways(*chosen: int) -> bool:
+            return store._writer.call(lambda db: fulltext._is_written_anew_sooner(db, chosen))
+
+        assert sum(len(record.text.split()) for record in store.page("history:ada").records) == 300 * 22 + 1800
+        assert not ways(refs["t1"]), "22 words of 8,400"
+        assert ways(refs["t1"], refs["t2"]), "44 words"
+        assert ways(refs["long"]), "words count, not records"
+        assert not ways(*hidden) and not ways()
+
+
+def test_what_is_erased_after_a_large_erasure_that_failed_is_gone_as_well(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It had told the text index to overwrite nothing."""
+    with SqliteStore.open(tmp_path) as store:
+        said = say_codes(store, 300)
+        with monkeypatch.context() as failing:
+            failing.setattr(erasure, "forget_words", lambda *_: 1 / 0)
+            with pytest.raises(ZeroDivisionError):
+                store.erase(Selection(collections=("history:ada",)))
+        for name in ("t7", "t90"):
+            store.erase(Selection(keys=(Key("history:ada", name, "s"),)))
+            raw = b"".join(file.read_bytes() for file in tmp_path.rglob("*") if file.is_file())
+            assert not [word for word in said[name] if word.encode() in raw]
+        assert secure_delete_of(store) == 1 and store.verify().ok
 
 
 @pytest.mark.parametrize("reopened", [False, True])

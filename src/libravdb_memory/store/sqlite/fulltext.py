@@ -7,7 +7,8 @@ too many records to tell anything are left out while another word is left.
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Iterable
+from collections.abc import Generator, Iterable, Sequence
+from contextlib import contextmanager
 
 import apsw
 
@@ -23,6 +24,8 @@ _COMMON_LEAST = 100  # below this many records a word costs nothing to look up a
 _MOST_PHRASES = 512
 _MOST_REMEMBERED = 10_000
 _PAGES_MERGED = 8
+_WORDS_WRITTEN_ANEW = 200
+"""So many of an index can be written anew in the time in which one is overwritten where it lies."""
 
 _SEARCH = (
     "SELECT fts.rowid, -bm25(fts) AS score FROM fts "
@@ -92,6 +95,38 @@ def merge_some(db: Database) -> bool:
     before = db.total_changes()
     db.execute("INSERT INTO fts (fts, rank) VALUES ('merge', ?)", (_PAGES_MERGED,))
     return db.total_changes() - before > 1  # the statement itself counts
+
+
+@contextmanager
+def taking_out(db: Database, refs: Sequence[int]) -> Generator[None]:
+    """While these are taken out, whichever way holds the writer for less. FTS5 overwrites every entry where it lies,
+    and writes the page of each word anew for it; or it notes what is gone, and the whole index is written anew
+    afterwards, without that. Neither leaves anything."""
+    if not _is_written_anew_sooner(db, refs):
+        yield
+        return
+    db.execute("INSERT INTO fts (fts, rank) VALUES ('secure-delete', 0)")
+    yield
+    db.execute("INSERT INTO fts (fts) VALUES ('optimize')")
+    db.execute("INSERT INTO fts (fts, rank) VALUES ('secure-delete', 1)")
+
+
+def _is_written_anew_sooner(db: Database, refs: Sequence[int]) -> bool:
+    sizes = (db.execute("SELECT sz FROM fts_docsize WHERE id = ?", (ref,)).get for ref in refs)
+    words = sum(_numbers(size)[0] for size in sizes if size is not None)
+    averages = _numbers(db.execute("SELECT block FROM fts_data WHERE id = 1").get or b"")
+    return words * _WORDS_WRITTEN_ANEW > sum(averages[1:])
+
+
+def _numbers(block: bytes) -> list[int]:
+    """As FTS5 writes them down: seven bits a byte, the greatest first."""
+    numbers, number = list[int](), 0
+    for byte in block:
+        number = number << 7 | byte & 0x7F
+        if byte < 0x80:
+            numbers.append(number)
+            number = 0
+    return numbers
 
 
 def forget_words(db: Database, texts: Iterable[str]) -> None:
