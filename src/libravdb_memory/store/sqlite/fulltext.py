@@ -15,7 +15,7 @@ import apsw
 from libravdb_memory.store.protocol import Filter, Found, TextQuery
 from libravdb_memory.store.sqlite.database import Database
 from libravdb_memory.store.sqlite.filters import Condition, condition_of
-from libravdb_memory.store.sqlite.lexical import TOKENIZER, alternatives, quoted, searchable
+from libravdb_memory.store.sqlite.lexical import TOKENIZER, alternatives, parts, quoted, searchable
 from libravdb_memory.store.sqlite.marks import LABEL
 from libravdb_memory.store.sqlite.schema import first_ref
 
@@ -148,10 +148,14 @@ def forget_words(db: Database, texts: Iterable[str]) -> None:
             _tell_apart_by(db, segment, bytes(term), following)
 
 
-def _words_of(db: Database, text: str) -> list[str]:
+def _words_of(db: Database, text: str) -> set[str]:
     tokenizer = db.fts5_tokenizer(TOKENIZER[0], list(TOKENIZER[1:]))
-    body = searchable(text).encode()
-    return tokenizer(body, apsw.FTS5_TOKENIZE_DOCUMENT, None, include_offsets=False, include_colocated=False)
+    words = set[str]()
+    for part in parts(searchable(text)):
+        words.update(
+            tokenizer(part.encode(), apsw.FTS5_TOKENIZE_DOCUMENT, None, include_offsets=False, include_colocated=False)
+        )
+    return words
 
 
 def _first_from(db: Database, word: bytes) -> bytes | None:
