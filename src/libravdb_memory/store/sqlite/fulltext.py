@@ -7,7 +7,7 @@ too many records to tell anything are left out while another word is left.
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Generator, Iterable, Sequence
+from collections.abc import Generator, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 
 import apsw
@@ -113,12 +113,12 @@ def taking_out(db: Database, refs: Sequence[int]) -> Generator[None]:
 
 def _is_written_anew_sooner(db: Database, refs: Sequence[int]) -> bool:
     sizes = (db.execute("SELECT sz FROM fts_docsize WHERE id = ?", (ref,)).get for ref in refs)
-    words = sum(_numbers(size)[0] for size in sizes if size is not None)
-    averages = _numbers(db.execute("SELECT block FROM fts_data WHERE id = 1").get or b"")
+    words = sum(numbers(size)[0] for size in sizes if size is not None)
+    averages = numbers(db.execute("SELECT block FROM fts_data WHERE id = 1").get or b"")
     return words * _WORDS_WRITTEN_ANEW > sum(averages[1:])
 
 
-def _numbers(block: bytes) -> list[int]:
+def numbers(block: bytes) -> list[int]:
     """As FTS5 writes them down: seven bits a byte, the greatest first."""
     numbers, number = list[int](), 0
     for byte in block:
@@ -149,13 +149,14 @@ def forget_words(db: Database, texts: Iterable[str]) -> None:
 
 
 def _words_of(db: Database, text: str) -> set[str]:
-    tokenizer = db.fts5_tokenizer(TOKENIZER[0], list(TOKENIZER[1:]))
-    words = set[str]()
-    for part in parts(searchable(text)):
-        words.update(
-            tokenizer(part.encode(), apsw.FTS5_TOKENIZE_DOCUMENT, None, include_offsets=False, include_colocated=False)
-        )
-    return words
+    return {word for part in tokenized(db, searchable(text)) for word in part}
+
+
+def tokenized(db: Database, body: str) -> Iterator[list[str]]:
+    """The words of what `searchable` answers, in order, some at a time."""
+    tokenizer, how = db.fts5_tokenizer(TOKENIZER[0], list(TOKENIZER[1:])), apsw.FTS5_TOKENIZE_DOCUMENT
+    for part in parts(body):
+        yield tokenizer(part.encode(), how, None, include_offsets=False, include_colocated=False)
 
 
 def _first_from(db: Database, word: bytes) -> bytes | None:

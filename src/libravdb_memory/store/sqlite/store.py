@@ -446,7 +446,7 @@ class SqliteStore:
 
     def verify(self, progress: Progress | None = None) -> Verification:
         with self._reading(), self._readers.fresh() as db:
-            return verify(db, self._writer, self._place.shelf(), self._path, progress)
+            return verify(db, self._place.shelf(), self._path, progress)
 
     def rebuild_indexes(self, progress: Progress | None = None) -> None:
         """Make the text index, the table indexes and the vector files again from the records. What is damaged of the
