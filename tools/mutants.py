@@ -1098,7 +1098,7 @@ MUTANTS: tuple[tuple[str, str, str], ...] = (
     ("store/sqlite/upkeep.py", "self._commits >= _MERGE_EVERY and", "False and"),
     ("store/sqlite/upkeep.py", "            with self._writer.folding:\n", "            if True:\n"),
     ("store/sqlite/upkeep.py", "except (apsw.Error, OSError) as error:", "except OSError as error:"),
-    ("store/sqlite/writer.py", "elif self._log_pages >= self._most_log_pages:", "elif False:"),
+    ("store/sqlite/writer.py", "if self._log_pages >= self._most_log_pages:", "if False:"),
     ("store/sqlite/writer.py", "            with self.folding:\n", "            if True:\n"),
     ("store/sqlite/connections.py", '    db.pragma("user_version")\n', ""),
     ("store/sqlite/schema.py", "('automerge', 0)", "('automerge', 4)"),
