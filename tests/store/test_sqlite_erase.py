@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import random
+import shutil
 import sqlite3
-import threading
+from collections.abc import Callable, Generator
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 import apsw
@@ -12,9 +15,15 @@ import pytest
 from numpy.typing import NDArray
 
 from libravdb_memory.model import Draft
-from libravdb_memory.store.protocol import Key, Mark, Put, Selection
+from libravdb_memory.store.protocol import Key, Mark, Put, Selection, TextQuery
 from libravdb_memory.store.settings import StoreSettings
+from libravdb_memory.store.sqlite import erasure, fulltext
+from libravdb_memory.store.sqlite.background import Background
+from libravdb_memory.store.sqlite.database import Database
+from libravdb_memory.store.sqlite.gaps import wipe_gaps
 from libravdb_memory.store.sqlite.store import SqliteStore
+from libravdb_memory.store.sqlite.upkeep import Upkeep
+from libravdb_memory.store.sqlite.writer import GroupWriter
 
 SECRETS = ("xylophonequux", "zanzibarwombat", "quetzalfjord")
 
@@ -76,6 +85,78 @@ def test_erased_text_is_in_no_file_right_after_erase(tmp_path: Path) -> None:
         assert store.status().records == 40
 
 
+def say_codes(store: SqliteStore, number: int) -> dict[str, list[str]]:
+    """Words that only one record has each, and what all have."""
+    chance, said = random.Random(number), dict[str, list[str]]()
+    for n in range(number):
+        said[f"t{n}"] = [f"qx{n}k{chance.randrange(10**9)}", f"{chance.choice('aeiou')}z{n}y"]
+        text = " ".join([*said[f"t{n}"], *chance.choices(["dinner", "harbour", "lamps", "vault"], k=20)])
+        store.commit([Put(Draft("history:ada", f"t{n}", text, group="s"), append_only=True)])
+        if n % 7 == 0:
+            store._writer.call(fulltext.merge_some)
+    return said
+
+
+@pytest.mark.parametrize("factor", [0, 200, 10**9])
+@pytest.mark.parametrize("share", [0.02, 0.5, 1])
+def test_both_ways_of_taking_many_out_of_the_text_index_leave_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, factor: int, share: float
+) -> None:
+    monkeypatch.setattr(fulltext, "_WORDS_WRITTEN_ANEW", factor)
+    with SqliteStore.open(tmp_path) as store:
+        said = say_codes(store, 300)
+        gone = random.Random(5).sample(sorted(said), round(share * 300))
+        store.erase(Selection(keys=tuple(Key("history:ada", name, "s") for name in gone)))
+        raw = b"".join(file.read_bytes() for file in tmp_path.rglob("*") if file.is_file())
+        assert not [word for name in gone for word in said[name] if word.encode() in raw]
+        assert store.verify().ok
+        left = sorted(said.keys() - set(gone))
+        for name in left:
+            [found] = store.search_text("history:ada", TextQuery(((said[name][0],),)), 5)
+            assert store.fetch([found.ref])[found.ref].id == name
+        assert secure_delete_of(store) == 1, "what is taken out next is overwritten as before"
+
+
+def secure_delete_of(store: SqliteStore) -> int:
+    with store._reading() as db:
+        return int(db.execute("SELECT v FROM fts_config WHERE k = 'secure-delete'").get)
+
+
+def test_the_text_index_is_written_anew_only_for_a_large_part_of_it(tmp_path: Path) -> None:
+    with SqliteStore.open(tmp_path) as store:
+        say_codes(store, 300)
+        store.commit([Put(Draft("history:ada", "long", "many words " * 900, group="s"), append_only=True)])
+        store.commit([Put(Draft("unsearchable", "1", "many words " * 900), searchable=False)])
+        refs = {record.id: record.ref for record in store.page("history:ada").records}
+        hidden = [record.ref for record in store.page("unsearchable").records]
+
+        def ways(*chosen: int) -> bool:
+            return store._writer.call(lambda db: fulltext._is_written_anew_sooner(db, chosen))
+
+        assert sum(len(record.text.split()) for record in store.page("history:ada").records) == 300 * 22 + 1800
+        assert not ways(refs["t1"]), "22 words of 8,400"
+        assert ways(refs["t1"], refs["t2"]), "44 words"
+        assert ways(refs["long"]), "words count, not records"
+        assert not ways(*hidden) and not ways()
+
+
+def test_what_is_erased_after_a_large_erasure_that_failed_is_gone_as_well(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It had told the text index to overwrite nothing."""
+    with SqliteStore.open(tmp_path) as store:
+        said = say_codes(store, 300)
+        with monkeypatch.context() as failing:
+            failing.setattr(erasure, "forget_words", lambda *_: 1 / 0)
+            with pytest.raises(ZeroDivisionError):
+                store.erase(Selection(collections=("history:ada",)))
+        for name in ("t7", "t90"):
+            store.erase(Selection(keys=(Key("history:ada", name, "s"),)))
+            raw = b"".join(file.read_bytes() for file in tmp_path.rglob("*") if file.is_file())
+            assert not [word for word in said[name] if word.encode() in raw]
+        assert secure_delete_of(store) == 1 and store.verify().ok
+
+
 @pytest.mark.parametrize("reopened", [False, True])
 def test_vectors_of_what_is_erased_are_in_no_file_either(tmp_path: Path, reopened: bool) -> None:
     settings = StoreSettings(exact_limit=500)
@@ -124,28 +205,142 @@ def test_replaced_and_removed_text_is_gone_when_the_store_is_closed(tmp_path: Pa
     assert leftovers(tmp_path) == []
 
 
+@contextmanager
+def reading(store: SqliteStore) -> Generator[None]:
+    """Somebody else needs the log as it is, as a backup does to a slow disk."""
+    foreign = apsw.Connection(str(store.path), flags=apsw.SQLITE_OPEN_READONLY)
+    foreign.execute("BEGIN; SELECT count(*) FROM record").fetchall()
+    try:
+        yield
+    finally:
+        foreign.close()
+
+
+def is_marked_unfinished(file: Path) -> bool:
+    db = apsw.Connection(str(file), flags=apsw.SQLITE_OPEN_READONLY)
+    try:
+        return bool(db.execute("SELECT count(*) FROM meta WHERE name = 'erasing'").get)
+    finally:
+        db.close()
+
+
 def test_a_reader_that_still_needs_the_log_only_delays_its_emptying(tmp_path: Path) -> None:
     with SqliteStore.open(tmp_path / "store") as store:
         fill(store)
-        store._writer._db.set_busy_timeout(10)  # type: ignore[attr-defined]
-        reading, release = threading.Event(), threading.Event()
-
-        def read_slowly() -> None:
-            with store._reading() as db:
-                db.execute("BEGIN; SELECT count(*) FROM record").fetchall()
-                reading.set()
-                release.wait()
-                db.execute("COMMIT")
-
-        reader = threading.Thread(target=read_slowly)
-        reader.start()
-        reading.wait()
-        erase_secrets(store)
-        assert leftovers(tmp_path)
-        release.set()
-        reader.join()
-        store.commit([Put(Draft("a", "1", "anything"))])
+        with reading(store):
+            erase_secrets(store)
+            assert leftovers(tmp_path)
+            assert not store._upkeep.await_emptied(0.01)
+        assert store._upkeep.await_emptied(60), "nobody writes any more, and it is emptied all the same"
         assert leftovers(tmp_path) == []
+        with reading(store):
+            erase_secrets(store)
+        assert store._upkeep.await_emptied(60), "also the next time"
+
+
+def test_nobody_waits_for_a_reader_that_needs_the_log_of_an_erasure(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Neither does any commit try to empty it, nor does the writer wait for more than a share of the pauses between."""
+    tries, pauses = list[int](), list[float]()
+    fold, later = GroupWriter._fold, Background.submit_later
+
+    def folded(writer: GroupWriter, mode: int, *then: Callable[[Database], None]) -> bool:
+        if mode == apsw.SQLITE_CHECKPOINT_TRUNCATE:
+            tries.append(writer._db.pragma("busy_timeout"))
+        return fold(writer, mode, *then)
+
+    def asked(thread: Background, job: Callable[[], None], pause_s: float) -> bool:
+        pauses.append(pause_s)
+        return later(thread, job, pause_s / 50)
+
+    monkeypatch.setattr(GroupWriter, "_fold", folded)
+    monkeypatch.setattr(Background, "submit_later", asked)
+    with SqliteStore.open(tmp_path / "store") as store:
+        fill(store)
+        usual = store._writer._db.pragma("busy_timeout")
+        with reading(store):
+            erase_secrets(store)
+            number = 0
+            while len(tries) < 14:
+                store.commit([Put(Draft("a", str(number := number + 1), "anything"))])
+            assert store._writer.call(lambda db: db.pragma("busy_timeout")) == usual
+            assert len(tries) - 1 <= len(pauses), "each but the first after a pause of its own"
+        assert store._upkeep.await_emptied(60)
+        with reading(store):
+            store.erase(Selection())
+        assert store._upkeep.await_emptied(60) and pauses.count(0.002) == 2, "they begin anew"
+    assert tries[0] == 0
+    assert pauses[:10] == [min(0.002 * 2**n, 1) for n in range(10)]
+    assert all(waited <= 0.05 * 1000 * pause + 0.5 for waited, pause in zip(tries[1:], pauses, strict=False))
+    assert max(tries) == 50
+
+
+def test_erasing_waits_a_moment_for_readers_that_are_about_to_end(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    empty = Upkeep._empty
+    monkeypatch.setattr("libravdb_memory.store.sqlite.store._READERS_AWAITED_S", 60)
+    with SqliteStore.open(tmp_path / "store") as store, ExitStack() as about_to_end:
+        fill(store)
+        about_to_end.enter_context(reading(store))
+
+        def ended_first(upkeep: Upkeep) -> None:
+            about_to_end.close()
+            empty(upkeep)
+
+        monkeypatch.setattr(Upkeep, "_empty", ended_first)
+        erase_secrets(store)
+        assert leftovers(tmp_path) == []
+
+
+def test_who_begins_to_read_while_an_erasure_ends_does_not_have_it_done_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    wiped = list[int]()
+    with SqliteStore.open(tmp_path / "store") as store, ExitStack() as begun:
+        fill(store)
+
+        def wipe_while_somebody_begins(db: Database, path: Path, vfs: str | None) -> int:
+            wiped.append(wipe_gaps(db, path, vfs))
+            begun.enter_context(reading(store))
+            return wiped[-1]
+
+        monkeypatch.setattr(erasure, "wipe_gaps", wipe_while_somebody_begins)
+        erase_secrets(store)
+        assert len(wiped) == 1 and store._upkeep.await_emptied(0)
+        assert leftovers(tmp_path) == []
+    assert not is_marked_unfinished(store.path)
+
+
+def test_closing_finishes_an_erasure_that_a_reader_was_in_the_way_of(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Background, "submit_later", lambda *_: False)
+    with SqliteStore.open(tmp_path / "store") as store:
+        fill(store)
+        with reading(store):
+            erase_secrets(store)
+        assert is_marked_unfinished(store.path)
+    assert not is_marked_unfinished(store.path)
+    assert leftovers(tmp_path) == []
+
+
+def test_a_reader_in_the_way_when_a_store_is_opened_after_a_crash_only_delays_the_erasure(tmp_path: Path) -> None:
+    with SqliteStore.open(tmp_path / "store") as store:
+        fill(store)
+        with reading(store):
+            erase_secrets(store)
+            shutil.copytree(tmp_path / "store", tmp_path / "crashed", ignore=shutil.ignore_patterns("*-shm", "*lock*"))
+    assert leftovers(tmp_path / "crashed")
+    foreign = apsw.Connection(str(tmp_path / "crashed" / store.path.name))
+    foreign.execute("BEGIN; SELECT count(*) FROM record").fetchall()
+    with SqliteStore.open(tmp_path / "crashed") as store:
+        assert leftovers(tmp_path / "crashed")
+        foreign.close()
+        assert store._upkeep.await_emptied(60)
+        assert leftovers(tmp_path / "crashed") == []
+        assert not is_marked_unfinished(store.path)
 
 
 @pytest.fixture

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import threading
 from contextlib import suppress
 from pathlib import Path
 
 import apsw
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from libravdb_memory.errors import StoreCorruptError
 from libravdb_memory.model import Draft
@@ -150,3 +153,72 @@ def test_a_lost_table_of_vectors_is_called_damage(data: Path) -> None:
         (space,) = store.spaces()
         with pytest.raises(StoreCorruptError, match="no such table"):
             store.count_unembedded(space)
+
+
+# ── the text index ───────────────────────────────────────────────────────────────────────────────────────────────
+
+OTHERWISE = (
+    "INSERT INTO fts (fts, rowid, body) VALUES ('delete', FIRST, 'record number 0 with words'); "
+    "INSERT INTO fts (rowid, body) VALUES (FIRST, {})"
+)
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        OTHERWISE.format("'record number 1 with words'"),
+        OTHERWISE.format("'number record 0 with words'"),
+        OTHERWISE.format("'record number 0 with words again'"),
+        "INSERT INTO fts (rowid, body) VALUES (77, 'record number 0 with words')",
+        "DELETE FROM fts_docsize WHERE id = FIRST",
+        "UPDATE fts_docsize SET sz = x'04' WHERE id = FIRST",
+        "INSERT INTO fts_docsize VALUES (77, x'05')",
+        "UPDATE fts_data SET block = x'32817B' WHERE id = 1",
+        "UPDATE fts_data SET block = x'33817A' WHERE id = 1",
+    ],
+)
+def test_a_text_index_that_says_something_else_than_the_records_is_found(data: Path, sql: str) -> None:
+    damage(data, sql)
+    assert [problem.remedy for problem in problems_of(data) if problem.kind == "text index"] == [
+        "libravdb reindex --indexes"
+    ]
+    with SqliteStore.open(data) as store:
+        store.rebuild_indexes()
+        assert store.verify().ok
+
+
+@given(st.lists(st.text(st.sampled_from("ab 不要한ｗ！กำ\u0e31か\u3099\n.\0é\U00020000"), max_size=40), max_size=5))
+def test_a_sound_text_index_says_the_same_as_the_records(
+    tmp_path_factory: pytest.TempPathFactory, said: list[str]
+) -> None:
+    with SqliteStore.open(tmp_path_factory.mktemp("sound")) as store:
+        assert store.verify().problems == ()
+        store.commit([Put(Draft("a", str(n), text)) for n, text in enumerate(said)])
+        store.commit([Put(Draft("hidden", "1", "not indexed"), searchable=False)])
+        store.commit([Put(Draft("a", "0", "in its place"), replace=True)])
+        assert store.verify().problems == ()
+
+
+def test_words_that_the_text_index_cuts_short_are_the_same_to_it(tmp_path: Path) -> None:
+    with SqliteStore.open(tmp_path) as store:
+        texts = ["x" * 40_000, "é" * 40_000 + " and", "a" + "ж" * 80_000, "不要" * 40_000]
+        store.commit([Put(Draft("a", str(n), text)) for n, text in enumerate(texts)])
+        assert store.verify().problems == ()
+
+
+def test_nobody_who_writes_waits_for_verification(tmp_path: Path) -> None:
+    with SqliteStore.open(tmp_path) as store:
+        store.commit([Put(Draft("a", str(n), f"record number {n}")) for n in range(50)])
+        writing, verified, in_time = threading.Event(), threading.Event(), list[bool]()
+
+        def write_slowly(_: object) -> None:
+            writing.set()
+            in_time.append(verified.wait(30))
+
+        writer = threading.Thread(target=store._writer.call, args=(write_slowly,))
+        writer.start()
+        writing.wait()
+        assert store.verify().ok
+        verified.set()
+        writer.join()
+        assert in_time == [True]

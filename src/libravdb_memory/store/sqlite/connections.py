@@ -24,7 +24,7 @@ from libravdb_memory.store.sqlite.lexical import searchable
 
 PAGE_SIZE = 4096
 _OLDEST_SQLITE = (3, 51, 3)  # earlier ones can corrupt a WAL file on reset
-_BUSY_MS = 5_000
+BUSY_MS = 5_000
 
 
 def check_sqlite_version() -> None:
@@ -36,7 +36,7 @@ def check_sqlite_version() -> None:
 def connect(path: Path, flags: int, vfs: str | None = None, erasing: Callable[[], bool] = lambda: False) -> Database:
     """A connection with the functions of our schema and nothing else of ours."""
     db = open_database(path, flags, vfs)
-    db.set_busy_timeout(_BUSY_MS)
+    db.set_busy_timeout(BUSY_MS)
     db.create_scalar_function("libravdb_searchable", searchable, 1, deterministic=True, flags=apsw.SQLITE_INNOCUOUS)
     db.create_scalar_function("libravdb_erasing", erasing, 0, flags=apsw.SQLITE_INNOCUOUS)
     db.pragma("recursive_triggers", 1)

@@ -9,6 +9,7 @@ done, so that a crash does not leave them there.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import apsw
@@ -18,7 +19,7 @@ from libravdb_memory.store.protocol import Erasure, Selection
 from libravdb_memory.store.sqlite.catalog import Catalog
 from libravdb_memory.store.sqlite.commits import remove_record
 from libravdb_memory.store.sqlite.database import Database
-from libravdb_memory.store.sqlite.fulltext import forget_words
+from libravdb_memory.store.sqlite.fulltext import forget_words, taking_out
 from libravdb_memory.store.sqlite.gaps import wipe_gaps
 from libravdb_memory.store.sqlite.marks import drop_unused_labels
 from libravdb_memory.store.sqlite.schema import ERASE, REF_BITS
@@ -52,11 +53,12 @@ def erase(db: Database, catalog: Catalog, selection: Selection) -> tuple[Erasure
     refs = sorted(set(_selected(db, selection)))
     edges = vectors = 0
     texts = set[str]()
-    for ref in refs:
-        texts.add(db.execute("SELECT text FROM record WHERE ref = ?", (ref,)).get)
-        gone = remove_record(db, catalog, ref, ERASE)
-        edges += gone[0]
-        vectors += gone[1]
+    with taking_out(db, refs):
+        for ref in refs:
+            texts.add(db.execute("SELECT text FROM record WHERE ref = ?", (ref,)).get)
+            gone = remove_record(db, catalog, ref, ERASE)
+            edges += gone[0]
+            vectors += gone[1]
     forget_words(db, texts)
     _drop_empty_names(db, {ref >> REF_BITS for ref in refs})
     drop_unused_labels(db)
@@ -70,11 +72,12 @@ def is_unfinished(db: Database) -> bool:
 
 
 def finish(db: Database, path: Path, vfs: str | None) -> None:
-    """Leave no copy of what was erased in the file. The log must be empty, and is so again; nobody else may write or
-    fold one meanwhile."""
+    """Leave no copy of what was erased in the file. The log must be empty, and is so again unless a reader has just
+    begun to need it; nobody else may write or fold one meanwhile."""
     wipe_gaps(db, path, vfs)
     db.execute("DELETE FROM meta WHERE name = ?", (_UNFINISHED,))
-    db.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
+    with suppress(apsw.BusyError):
+        db.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
 
 
 def _selected(db: Database, selection: Selection) -> Iterator[int]:

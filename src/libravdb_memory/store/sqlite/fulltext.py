@@ -7,14 +7,15 @@ too many records to tell anything are left out while another word is left.
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Iterable
+from collections.abc import Generator, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 
 import apsw
 
 from libravdb_memory.store.protocol import Filter, Found, TextQuery
 from libravdb_memory.store.sqlite.database import Database
 from libravdb_memory.store.sqlite.filters import Condition, condition_of
-from libravdb_memory.store.sqlite.lexical import TOKENIZER, alternatives, quoted, searchable
+from libravdb_memory.store.sqlite.lexical import TOKENIZER, alternatives, parts, quoted, searchable
 from libravdb_memory.store.sqlite.marks import LABEL
 from libravdb_memory.store.sqlite.schema import first_ref
 
@@ -23,6 +24,8 @@ _COMMON_LEAST = 100  # below this many records a word costs nothing to look up a
 _MOST_PHRASES = 512
 _MOST_REMEMBERED = 10_000
 _PAGES_MERGED = 8
+_WORDS_WRITTEN_ANEW = 200
+"""So many of an index can be written anew in the time in which one is overwritten where it lies."""
 
 _SEARCH = (
     "SELECT fts.rowid, -bm25(fts) AS score FROM fts "
@@ -94,6 +97,38 @@ def merge_some(db: Database) -> bool:
     return db.total_changes() - before > 1  # the statement itself counts
 
 
+@contextmanager
+def taking_out(db: Database, refs: Sequence[int]) -> Generator[None]:
+    """While these are taken out, whichever way holds the writer for less. FTS5 overwrites every entry where it lies,
+    and writes the page of each word anew for it; or it notes what is gone, and the whole index is written anew
+    afterwards, without that. Neither leaves anything."""
+    if not _is_written_anew_sooner(db, refs):
+        yield
+        return
+    db.execute("INSERT INTO fts (fts, rank) VALUES ('secure-delete', 0)")
+    yield
+    db.execute("INSERT INTO fts (fts) VALUES ('optimize')")
+    db.execute("INSERT INTO fts (fts, rank) VALUES ('secure-delete', 1)")
+
+
+def _is_written_anew_sooner(db: Database, refs: Sequence[int]) -> bool:
+    sizes = (db.execute("SELECT sz FROM fts_docsize WHERE id = ?", (ref,)).get for ref in refs)
+    words = sum(numbers(size)[0] for size in sizes if size is not None)
+    averages = numbers(db.execute("SELECT block FROM fts_data WHERE id = 1").get or b"")
+    return words * _WORDS_WRITTEN_ANEW > sum(averages[1:])
+
+
+def numbers(block: bytes) -> list[int]:
+    """As FTS5 writes them down: seven bits a byte, the greatest first."""
+    numbers, number = list[int](), 0
+    for byte in block:
+        number = number << 7 | byte & 0x7F
+        if byte < 0x80:
+            numbers.append(number)
+            number = 0
+    return numbers
+
+
 def forget_words(db: Database, texts: Iterable[str]) -> None:
     """After these were taken out: FTS5 tells the pages of its index apart by words, whole or their beginnings, which
     stay when the last record that has them goes. Where none has them any more, the next word there is tells the page
@@ -113,10 +148,15 @@ def forget_words(db: Database, texts: Iterable[str]) -> None:
             _tell_apart_by(db, segment, bytes(term), following)
 
 
-def _words_of(db: Database, text: str) -> list[str]:
-    tokenizer = db.fts5_tokenizer(TOKENIZER[0], list(TOKENIZER[1:]))
-    body = searchable(text).encode()
-    return tokenizer(body, apsw.FTS5_TOKENIZE_DOCUMENT, None, include_offsets=False, include_colocated=False)
+def _words_of(db: Database, text: str) -> set[str]:
+    return {word for part in tokenized(db, searchable(text)) for word in part}
+
+
+def tokenized(db: Database, body: str) -> Iterator[list[str]]:
+    """The words of what `searchable` answers, in order, some at a time."""
+    tokenizer, how = db.fts5_tokenizer(TOKENIZER[0], list(TOKENIZER[1:])), apsw.FTS5_TOKENIZE_DOCUMENT
+    for part in parts(body):
+        yield tokenizer(part.encode(), how, None, include_offsets=False, include_colocated=False)
 
 
 def _first_from(db: Database, word: bytes) -> bytes | None:

@@ -36,7 +36,12 @@ _MARKS = (
     "\u102b-\u103e\u1056-\u1059\u105e-\u1060\u17b4-\u17d3\u19b0-\u19c9\u1a55-\u1a7f\u3099\u309a\uff9e\uff9f"
 )
 _cluster = re.compile(f"[{_LONE}][{_MARKS}]*")
+_clusters = re.compile(f"({_cluster.pattern})")
 _run = re.compile(f"(?:[{_LONE}][{_MARKS}]*)+")
+_MOST_AT_ONCE = 65_536
+_stretch = re.compile(f".{{1,{_MOST_AT_ONCE}}}[{_MARKS}]*", re.DOTALL)
+_stretch_of_words = re.compile(f".{{1,{_MOST_AT_ONCE}}}[^ \\n]*", re.DOTALL)
+"""Parts of a text, none of them long unless one cluster or word is."""
 _WIDE_TO_ASCII = {wide: wide - 0xFEE0 for wide in range(0xFF01, 0xFF5F)}
 
 
@@ -44,7 +49,17 @@ def searchable(text: str) -> str:
     """The text as the index sees it."""
     if text.isascii():
         return text
-    return _cluster.sub(r" \g<0> ", text.translate(_WIDE_TO_ASCII))
+    return "".join([" ".join(_clusters.split(part.translate(_WIDE_TO_ASCII))) for part in _whole(_stretch, text)])
+
+
+def parts(body: str) -> Iterable[str]:
+    """Of what `searchable` answers, for those who look at all its words: none is in two of them."""
+    return _whole(_stretch_of_words, body)
+
+
+def _whole(part: re.Pattern[str], text: str) -> Iterable[str]:
+    """Replacing, and telling words apart, keeps all that was found until the end: fifty times a text that is long."""
+    return (found.group() for found in part.finditer(text))
 
 
 def alternatives(phrase: tuple[str, ...]) -> Iterable[str]:

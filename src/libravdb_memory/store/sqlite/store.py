@@ -79,6 +79,10 @@ _LOG_OUTGROWN = 4
 """So many times its size the log may become before a commit folds it."""
 
 
+_READERS_AWAITED_S = 0.15
+"""So long erasing waits for readers who still need the log, before it leaves the emptying to the upkeep."""
+
+
 class SqliteStore:
     """Implements `store.protocol.Store`. Open it with `SqliteStore.open`."""
 
@@ -180,6 +184,7 @@ class SqliteStore:
     def erase(self, selection: Selection) -> Erasure:
         erasure.check_selection(selection)
         result, _ = self._writer.call(lambda db: self._erase(db, selection), self._erased)
+        self._upkeep.await_emptied(_READERS_AWAITED_S)
         return result
 
     def _erased(self, done: tuple[Erasure, list[int]]) -> None:
@@ -441,7 +446,7 @@ class SqliteStore:
 
     def verify(self, progress: Progress | None = None) -> Verification:
         with self._reading(), self._readers.fresh() as db:
-            return verify(db, self._writer, self._place.shelf(), self._path, progress)
+            return verify(db, self._place.shelf(), self._path, progress)
 
     def rebuild_indexes(self, progress: Progress | None = None) -> None:
         """Make the text index, the table indexes and the vector files again from the records. What is damaged of the

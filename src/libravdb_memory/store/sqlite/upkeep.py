@@ -5,9 +5,12 @@ data file and merge pieces inside whichever commit comes next, and somebody woul
 a commit. Here a thread of its own does both: the log is folded through a connection of its own, while commits go on;
 pieces are merged by the writer, a few pages at a time.
 
+A log that is to be emptied because something was erased may still be needed by a reader, as long as a backup to a slow
+disk takes. Nobody waits for that: the writer is asked again after a pause, each time twice as long a one.
+
 Laws: it changes nothing that anybody can read. Where it cannot keep up, commits do what they must themselves: the
 writer folds a log of several times the size, FTS5 merges sixteen pieces at once. What fails is logged, and tried again
-when there is more to do.
+when there is more to do. What was erased is gone from the log soon after its last reader, also when nobody writes.
 """
 
 from __future__ import annotations
@@ -27,6 +30,9 @@ from libravdb_memory.store.sqlite.writer import GroupWriter
 _log = logging.getLogger(__name__)
 _MERGE_EVERY = 6
 """Commits, each of which may leave a piece: four or more of a size are merged."""
+_FIRST_PAUSE_S, _LONGEST_PAUSE_S = 0.002, 1.0
+_SHARE_WAITED = 0.05
+"""Of the pause before, the writer waits for readers, or many that overlap would be in the way whenever it looks."""
 
 
 class Upkeep:
@@ -39,6 +45,9 @@ class Upkeep:
         self._guard = threading.Lock()
         self._commits = 0
         self._is_folding = self._is_merging = False
+        self._pause_s = _FIRST_PAUSE_S
+        self._is_emptied = threading.Event()
+        self._is_emptied.set()
         self._thread = Background("libravdb-upkeep")
 
     def committed(self, log_pages: int) -> None:
@@ -53,6 +62,12 @@ class Upkeep:
             if log_pages >= self._fold_at and not self._is_folding:
                 self._is_folding = self._thread.submit(self._fold)
                 self._fold_at = log_pages + self._log_pages // 4  # a reader may keep it from beginning anew
+            if self._writer.log_is_to_be_emptied and self._is_emptied.is_set():
+                self._empty_later()
+
+    def await_emptied(self, timeout_s: float) -> bool:
+        """Wait until what was erased is gone from the log, too; False when it is not within the time."""
+        return self._is_emptied.wait(timeout_s)
 
     def settle(self, timeout_s: float) -> bool:
         return self._thread.settle(timeout_s)
@@ -71,6 +86,13 @@ class Upkeep:
 
     def _fold(self) -> None:
         try:
+            self._fold_log()
+        finally:
+            with self._guard:
+                self._is_folding = False
+
+    def _fold_log(self) -> None:
+        try:
             with self._writer.folding:
                 db = self._connect()
                 try:
@@ -79,6 +101,24 @@ class Upkeep:
                     db.close()
         except (apsw.Error, OSError) as error:
             _log.warning("the log is left as it is for now: %s", error)
-        finally:
-            with self._guard:
-                self._is_folding = False
+
+    def _empty_later(self) -> None:
+        if self._thread.submit_later(self._empty, self._pause_s):
+            self._is_emptied.clear()
+        else:
+            self._is_emptied.set()  # the next commit tries again, or closing
+
+    def _empty(self) -> None:
+        self._fold_log()  # so that the writer has little left to fold
+        patience_ms = round(_SHARE_WAITED * self._pause_s * 1000)
+        try:
+            self._writer.call(lambda _: None, lambda _: self._writer.empty_log(patience_ms), may_wait=True)
+        except LibraVDBError as error:
+            _log.warning("the log still holds what was erased: %s", error)
+        with self._guard:
+            if self._writer.log_is_to_be_emptied:
+                self._pause_s = min(2 * self._pause_s, _LONGEST_PAUSE_S)
+                self._empty_later()
+            else:
+                self._pause_s = _FIRST_PAUSE_S
+                self._is_emptied.set()

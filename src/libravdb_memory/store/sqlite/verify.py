@@ -15,10 +15,9 @@ import apsw
 from libravdb_memory.errors import StoreCorruptError
 from libravdb_memory.identity import content_hash
 from libravdb_memory.store.protocol import Problem, Progress, Space, Verification
-from libravdb_memory.store.sqlite import lacking, spaces
+from libravdb_memory.store.sqlite import lacking, spaces, textcheck
 from libravdb_memory.store.sqlite.database import Database
 from libravdb_memory.store.sqlite.schema import REF_BITS, token_table, vector_table
-from libravdb_memory.store.sqlite.writer import GroupWriter
 
 if TYPE_CHECKING:
     from libravdb_memory.store.sqlite.vectors import VectorShelf
@@ -58,15 +57,14 @@ class _Report:
             self.problems.append(problem)
 
 
-def verify(
-    db: Database, writer: GroupWriter, shelf: VectorShelf, path: Path, progress: Progress | None
-) -> Verification:
+def verify(db: Database, shelf: VectorShelf, path: Path, progress: Progress | None) -> Verification:
+    """The connection must remember nothing of what it reads."""
     report = _Report(_total(db), progress)
     known = spaces.list_spaces(db)
     parts: tuple[Callable[[], None], ...] = (
         lambda: _pages(db, report),
         lambda: _records(db, report),
-        lambda: _text_index(writer, report),
+        lambda: _text_index(db, report),
         lambda: _names(db, report),
         lambda: _edges(db, report),
         lambda: _marks(db, report),
@@ -127,13 +125,14 @@ def agrees(digest: bytes, group: bytes, record_id: bytes, ts: int, text: bytes, 
         return False
 
 
-def _text_index(writer: GroupWriter, report: _Report) -> None:
-    """FTS5 compares its whole index with the records; it wants the writing connection for that."""
+def _text_index(db: Database, report: _Report) -> None:
     report.looked("text index")
     try:
-        writer.call(lambda db: db.execute("INSERT INTO fts (fts, rank) VALUES ('integrity-check', 1)").fetchall())
-    except StoreCorruptError as error:
-        report.add(Problem("text index", "fts", error.detail, REINDEX))
+        found = textcheck.difference(db)
+    except apsw.CorruptError as error:
+        found = str(error)
+    if found is not None:
+        report.add(Problem("text index", "fts", found, REINDEX))
 
 
 def _names(db: Database, report: _Report) -> None:

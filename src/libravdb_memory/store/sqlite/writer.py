@@ -21,6 +21,7 @@ from typing import Generic, Protocol, TypeAlias, TypeVar, cast
 import apsw
 
 from libravdb_memory.errors import LibraVDBError, StoreClosedError
+from libravdb_memory.store.sqlite.connections import BUSY_MS
 from libravdb_memory.store.sqlite.database import Database
 from libravdb_memory.store.sqlite.failures import naming_system_errors, translated
 
@@ -84,7 +85,8 @@ class GroupWriter:
     """The only user of the writing connection. `forget` is called after a rollback, to drop what was cached, and
     `committed` after every commit, with the pages that the log has then. The log is folded into the data file by
     somebody else, who holds `folding` meanwhile, and by the writer only when it has `most_log_pages`, or is to be
-    emptied: then `emptied` is called while nobody else writes or folds."""
+    emptied: then `emptied` is called while nobody else writes or folds. Where a reader is in the way of that,
+    `log_is_to_be_emptied` until somebody asks again, or it is closed."""
 
     def __init__(
         self,
@@ -106,7 +108,7 @@ class GroupWriter:
         self._led = False
         self._crowd = 1  # how many seem to be writing at this time
         self._closed = False
-        self._log_to_empty = False
+        self.log_is_to_be_emptied = False
         self._syncs = True
         self.folding = threading.Lock()  # of two that fold at once SQLite refuses one
         self._committed = committed
@@ -140,11 +142,15 @@ class GroupWriter:
         self.submit(work)
         return work.value
 
-    def empty_log(self) -> None:
+    def empty_log(self, patience_ms: int = 0) -> None:
         """Fold the write-ahead log into the data file and cut it to nothing, then do what wants it empty. To be called
-        from a `then` only. If a reader still needs the log, or the disk refuses, this is done again after the next
-        commit."""
-        self._log_to_empty = not self._fold(apsw.SQLITE_CHECKPOINT_TRUNCATE, self._emptied)
+        from a `then` only. If a reader still needs the log after so long, for which everybody waits, or the disk
+        refuses, it is to be asked for again."""
+        self._db.set_busy_timeout(patience_ms)
+        try:
+            self.log_is_to_be_emptied = not self._fold(apsw.SQLITE_CHECKPOINT_TRUNCATE, self._emptied)
+        finally:
+            self._db.set_busy_timeout(BUSY_MS)
 
     def close(self) -> None:
         """Wait for what is queued, then close the connection. New work is refused from here on."""
@@ -153,6 +159,8 @@ class GroupWriter:
             while self._led:
                 self._idle.wait()
         if not already:
+            if self.log_is_to_be_emptied:
+                self.empty_log()
             self._db.close()
 
     def abandon(self) -> None:
@@ -241,9 +249,7 @@ class GroupWriter:
         for ticket, refusal in zip(group, errors, strict=True):
             ticket.error = refusal
             self._announce(ticket)
-        if self._log_to_empty:
-            self.empty_log()
-        elif self._log_pages >= self._most_log_pages:
+        if self._log_pages >= self._most_log_pages:
             self._fold(apsw.SQLITE_CHECKPOINT_PASSIVE)
         self._committed(self._log_pages)
         return True
