@@ -194,6 +194,7 @@ TESTS: dict[str, tuple[str, ...]] = {
     ),
     "excluding.py": ("laws/test_compaction_races.py",),
     "compact/one_case.py": ("stages/test_compact_one_case.py",),
+    "compact/every_answer.py": ("stages/test_compact_every_answer.py",),
     "compact/taking_back.py": ("stages/test_compact_taking_back.py", "memory/test_guidance_taken_back.py"),
     "compact/passed_over.py": ("stages/test_compact_passed_over.py", "memory/test_compaction_reasons.py"),
     "compact/prior.py": ("stages/test_compact_preserve.py", "memory/test_compaction_models.py"),
@@ -454,7 +455,7 @@ MUTANTS: tuple[tuple[str, str, str], ...] = (
     ("forgetting.py", "records=gone.records + receipts)", "records=gone.records)"),
     ("forgetting.py", "if any(record.group == session for record in self._store.find(turn_id)):", "if False:"),
     ("forgetting.py", "(record, *derived.rules, *copied)", "derived.rules"),
-    ("quoting.py", "if any(lost.concerns(receipt) for lost in several):", "if False:"),
+    ("quoting.py", "if any(lost.concerns(receipt) or self._tells", "if any(self._tells"),
     ("quoting.py", "{receipt.prompt, *receipt.offer.visible}", "{receipt.prompt}"),
     ("quoting.py", "            or self._is_said_at_the_ends_of(receipt.prompt)\n", ""),
     ("quoting.py", "            shown in self._whole\n            or ", "            "),
@@ -530,8 +531,8 @@ MUTANTS: tuple[tuple[str, str, str], ...] = (
     ("compacting/covering.py", "made.passed_over.reason in AWAY:", "False:"),
     (
         "compacting/compactor.py",
-        "only_with_model=rebuild and _has_words_of_a_model(parts.store, job)",
-        "only_with_model=rebuild",
+        "only_with_model = rebuild and _has_words_of_a_model(parts.store, job)",
+        "only_with_model = rebuild",
     ),
     ("compacting/covering.py", "again = self._planned()[0] if", "again = [] if"),
     ("compacting/making.py", "if kept.get(record.id) == turn_of(record).text", "if record.id in kept"),
@@ -594,7 +595,7 @@ MUTANTS: tuple[tuple[str, str, str], ...] = (
         "groups = map(self._with_what_takes_it_back, self._offer.recovered)",
         "groups = [(each,) for each in self._offer.recovered]",
     ),
-    ("assemble/fill.py", "group = [*(() if reason else (first,)), *(", "group = [] if reason else [first, *("),
+    ("assemble/fill.py", "fresh = [*(() if reason else (first,)), *(", "fresh = [] if reason else [first, *("),
     ("elevating.py", '            if cancelled():\n                raise CallCancelledError("compaction")\n', ""),
     (
         "excluding.py",
@@ -777,7 +778,7 @@ MUTANTS: tuple[tuple[str, str, str], ...] = (
     ("compacting/covering.py", "            self.guidance += self._writing.keep(guidance)\n", ""),
     # lineage: exact, in order, of one session
     ("lineage.py", "sorted(placed.values(), key=lambda item: (item[0], item[1].ref))", "list(placed.values())"),
-    ("lineage.py", "if placed[0] > start]", "if placed[0] >= start]"),
+    ("lineage.py", "return places.index(after) + 1", "return places.index(after)"),
     ("lineage.py", "waiting += fresh", "pass"),
     ("lineage.py", "if _may_cover(key, _key(record))]", "]"),
     ("lineage.py", "if _may_cover(_key(record), key)]", "]"),
@@ -811,7 +812,7 @@ MUTANTS: tuple[tuple[str, str, str], ...] = (
     ("namespaces.py", "(history_of(namespace), session), (", "(history_of(namespace), child[1]), ("),
     ("namespaces.py", "namespace_of(parent[0]) is None or not child", "not child"),
     ("namespaces.py", "namespace_of(parent[0]) is None or not child[0].startswith((_HISTORY, _SUMMARIES))", "True"),
-    ("lineage.py", "if namespace in (None, node.namespace)]", "]"),
+    ("lineage.py", "if namespace in (None, node.namespace):", "if True:"),
     ("lineage.py", 'AllOf((Equals("group", session), Not(Covered())))', "Not(Covered())"),
     ("lineage.py", 'AllOf((Equals("group", session), Not(Covered())))', 'Equals("group", session)'),
     ("verifying.py", "if not 0 < node.tokens < node.source_tokens:", "if False:"),
@@ -1085,8 +1086,8 @@ MUTANTS: tuple[tuple[str, str, str], ...] = (
     ("engines/session.py", "with places.one():", "if True:"),
     (
         "compacting/making.py",
-        'with places.behind("later"):\n            self.condenser.prepare',
-        "if True:\n            self.condenser.prepare",
+        'with places.behind("later"):\n            several = ',
+        "if True:\n            several = ",
     ),
     (
         "compacting/making.py",
@@ -1153,7 +1154,7 @@ MUTANTS: tuple[tuple[str, str, str], ...] = (
     ("compacting/making_apart.py", ", patience_s=patience_s)", ")"),
     (
         "compacting/compactor.py",
-        "self._parts.maker.read(texts) if self._busy else None",
+        "self._parts.maker.read(texts) if self.busy or time.monotonic() < self._reads_until else None",
         "self._parts.maker.read(texts)",
     ),
     # upkeep beside the commits
@@ -1169,7 +1170,7 @@ MUTANTS: tuple[tuple[str, str, str], ...] = (
     ("elevating.py", 'seldom if shard is None and change.sign != "freed" else stated', "seldom"),
     ("elevating.py", "frozenset() if is_one else taken_back_by(rule)", "frozenset()"),
     ("elevating.py", "shard.takes_back if shard.reason == _TAKES_BACK else ()", "()"),
-    ("elevating.py", 'subject(" ".join(rule[slice(*span)] for span in stated) or rule)', "subject(rule)"),
+    ("elevating.py", 'return " ".join(rule[slice(*span)] for span in stated) or rule', "return rule"),
     ("compact/beside.py", "place < first and ", ""),
     ("compact/beside.py", "is_rule or not (", "not ("),
     ("compact/beside.py", "if is_rule and place > 0 and points_back(sentences[place]):", "if False:"),
