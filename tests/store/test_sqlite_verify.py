@@ -9,7 +9,7 @@ from pathlib import Path
 import apsw
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from libravdb_memory.errors import StoreCorruptError
@@ -187,7 +187,13 @@ def test_a_text_index_that_says_something_else_than_the_records_is_found(data: P
         assert store.verify().ok
 
 
-@given(st.lists(st.text(st.sampled_from("ab 不要한ｗ！กำ\u0e31か\u3099\n.\0é\U00020000"), max_size=40), max_size=5))
+any_sign = st.sampled_from("ab 不要한ｗ！กำ\u0e31か\u3099\n.\0é\U00020000\u0301\u200d\u202e") | st.characters(
+    exclude_categories=["Cs"]
+)
+
+
+@given(st.lists(st.text(any_sign, max_size=40), max_size=5))
+@example(["the accent stands alone: \u0301", "\u0301"])
 def test_a_sound_text_index_says_the_same_as_the_records(
     tmp_path_factory: pytest.TempPathFactory, said: list[str]
 ) -> None:

@@ -12,7 +12,8 @@ from libravdb_memory.store.sqlite.fulltext import numbers, tokenized
 
 _LONGEST_WORD = 32_768
 """Bytes of a word that FTS5 keeps."""
-_INDEXED = "SELECT doc, offset, CAST(term AS BLOB) FROM instance"
+_INDEXED = "SELECT doc, offset, ifnull(CAST(term AS BLOB), x'') FROM instance"
+"""A lone accent is a word without letters."""
 _SAID = "SELECT s.ref, s.body, d.sz FROM searchable s LEFT JOIN fts_docsize d ON d.id = s.ref"
 
 
