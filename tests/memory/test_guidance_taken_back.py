@@ -373,6 +373,21 @@ def test_where_the_model_fails_the_words_decide() -> None:
     assert [(shard.turn, shard.reason) for shard in found] == [("a", "takes back a rule")]
 
 
+def test_what_is_made_anew_is_not_counted_beside_what_is_kept_of_it() -> None:
+    turns = [said("rule", "Always quote prices in euros.", ts=1)]
+    turns += [said(f"c{ts}", f"We changed the price of item {ts} from 10 to 12 euros.", ts=ts) for ts in range(2, 7)]
+    kept: list[Record] = []
+    elevation = Elevation(HashedEmbedder(), EstimatingCounter(), CompactionSettings(), rules_of=lambda _: kept)
+    vectors = np.zeros((len(turns), 8), np.float32)
+    first = elevation.shards(turns, {}, vectors)
+    assert [shard.turn for shard in first] == ["rule", "c2", "c3", "c4"]
+    kept += [
+        Record(ref, draft.collection, draft.group, draft.id, draft.ts, draft.text, draft.metadata, "", 1)
+        for ref, draft in enumerate((shard.draft("ada") for shard in first), start=1)
+    ]
+    assert elevation.shards(turns, {}, vectors) == first
+
+
 class Failing(HashedEmbedder):
     def embed_documents(self, texts: Sequence[str]) -> NDArray[np.float32]:
         raise ModelUnavailableError("failing", "gone")

@@ -121,6 +121,7 @@ def test_what_begins_now_is_told_from_what_takes_the_place_of_something(said: st
         ("Never deploy on Fridays.", "From now on deploy on Fridays."),
         ("Use emojis in customer mails.", "From now on don’t use emojis in customer mails."),
         ("Always answer in German.", "From now on always answer in English."),
+        ("Answer in English and in German.", "From now on answer in German."),
         ("Answer briefly.", "From now on answer in detail."),
         ("Immer auf main pushen.", "Ab sofort nie auf main pushen."),
     ],
