@@ -1134,7 +1134,11 @@ MUTANTS: tuple[tuple[str, str, str], ...] = (
         "",
     ),
     ("apart/process.py", "            self._pipe.end()\n", "            pass\n"),
-    ("apart/process.py", "        except Exception:  # it is gone, or", "        except OSError:  # it is gone, or"),
+    (
+        "apart/process.py",
+        "except Exception as error:  # it would be asked",
+        "except LookupError as error:  # it would be asked",
+    ),
     (
         "apart/process.py",
         "                self._stuck = True\n                self._process.kill()\n",

@@ -231,7 +231,10 @@ class _Running:
             while (raw := self._outbox.get()) is not None:
                 self._pipe.write(raw)
             self._pipe.end()
-        except Exception:  # it is gone, or about to be; if not, it would be asked nothing more
+        except (OSError, ValueError):  # it is gone, or about to be
+            self._process.kill()
+        except Exception as error:  # it would be asked nothing more, and waited for all the same
+            _log.warning("the process apart is ended, for nothing more can be said to it: %r", error)
             self._process.kill()
 
     def _read(self) -> None:
